@@ -19,7 +19,8 @@
          link_from_a_callback_is_harmless/1, name_that_is_taken_from_a_worker/1, name_that_is_given_to_another/1,
          worker_that_ends_unlinked/1,
          trap_exit_that_is_turned_off/1, trap_exit_that_is_off_when_a_linked_process_ends/1,
-         erased_dictionary_is_that_of_one_callback/1, flags_are_put_back/1, workers_share_what_one_process_starts/1, exit_normal_is_no_done/1, counted_while_keepers_end/1, malformed_messages_are_dropped/1,
+         erased_dictionary_is_that_of_one_callback/1, flags_are_put_back/1, workers_share_what_one_process_starts/1,
+         exit_normal_is_no_done/1, counted_while_keepers_end/1, malformed_messages_are_dropped/1,
          stray_messages_are_dropped/1, ending_holds_nobody_up/1, sensitive_worker_is_refused/1,
          nothing_stays/1, bad_arguments/1, not_started/1, bad_environment/1, laws_hold/1]).
 
@@ -40,7 +41,8 @@ all() ->
      keeper_is_found_without_its_former_worker, killed_watcher_leaves_nothing,
      link_from_a_callback_is_harmless, name_that_is_taken_from_a_worker, name_that_is_given_to_another, worker_that_ends_unlinked,
      trap_exit_that_is_turned_off, trap_exit_that_is_off_when_a_linked_process_ends,
-     erased_dictionary_is_that_of_one_callback, flags_are_put_back, workers_share_what_one_process_starts, exit_normal_is_no_done, counted_while_keepers_end, malformed_messages_are_dropped,
+     erased_dictionary_is_that_of_one_callback, flags_are_put_back, workers_share_what_one_process_starts,
+     exit_normal_is_no_done, counted_while_keepers_end, malformed_messages_are_dropped,
      stray_messages_are_dropped, ending_holds_nobody_up, sensitive_worker_is_refused,
      nothing_stays, bad_arguments, not_started, bad_environment, laws_hold].
 

@@ -8,7 +8,8 @@
 %% Distances are signed and in bytes, from the address of a cell to that of the next. Measuring
 %% walks the list in slices of less than a millisecond and makes a few words of garbage. If another
 %% process collects the measuring process, the walk restarts. If that goes on for two seconds, it
-%% fails with `moved'. If the NIF cannot be loaded, it fails with `no_nif'. A process that others collect without a pause does not run at all, and so
+%% fails with `moved'. If the NIF cannot be loaded, it fails with `no_nif'.
+%% A process that others collect without a pause does not run at all, and so
 %% does not measure.
 -module(cons_spacing).
 

@@ -4,7 +4,8 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([collected_twice/0, all/0, empty_list/1, list_of_one_cell/1, dense_list/1, improper_list/1, literal_tail/1,
-         arguments_of_the_report_are_told/1, nif_that_is_not_built_is_told/1, no_list_is_badarg/1, term_with_lists_everywhere/1, sharing_counts_once/1,
+         arguments_of_the_report_are_told/1, nif_that_is_not_built_is_told/1, no_list_is_badarg/1,
+         term_with_lists_everywhere/1, sharing_counts_once/1,
          large_map_holds_no_lists_of_its_own/1, hibernation_spreads/1, report_raises_what_the_fun_raises/1,
          compact_is_dense_until_a_full_sweep/1, state_of_a_server/1, state_is_left_as_it_was/1,
          what_has_no_state_is_badarg/1, agrees_with_a_slow_model/1, long_walk_yields/1,
@@ -16,7 +17,8 @@
 -export([compare_with_model/2]).
 
 all() ->
-    [empty_list, list_of_one_cell, dense_list, improper_list, literal_tail, arguments_of_the_report_are_told, nif_that_is_not_built_is_told, no_list_is_badarg,
+    [empty_list, list_of_one_cell, dense_list, improper_list, literal_tail,
+     arguments_of_the_report_are_told, nif_that_is_not_built_is_told, no_list_is_badarg,
      term_with_lists_everywhere, sharing_counts_once, large_map_holds_no_lists_of_its_own,
      hibernation_spreads, report_raises_what_the_fun_raises, compact_is_dense_until_a_full_sweep,
      state_of_a_server, state_is_left_as_it_was, what_has_no_state_is_badarg,
@@ -72,7 +74,8 @@ arguments_of_the_report_are_told(_) ->
                 [{before_after, [x, 10], #{1 => "not a function without arguments"}},
                  {before_after, [x], #{1 => "not a function without arguments"}},
                  {before_after, [fun(_) -> [] end, 10], #{1 => "not a function without arguments"}}]
-                ++ [{before_after, [Empty, Words], #{2 => "not a number of words that a heap may have"}} || Words <- [-1, 0, 1.5, x, 1 bsl 70]]
+                ++ [{before_after, [Empty, Words], #{2 => "not a number of words that a heap may have"}}
+                    || Words <- [-1, 0, 1.5, x, 1 bsl 70]]
                 ++ [{hibernation_report, [NoList], #{1 => "not a proper list"}} || NoList <- [[1 | 2], x]]].
 
 %% A copy of the application without its NIF, in a node of its own.

@@ -11,7 +11,8 @@
 -export([open/2, append/2, read/1, quantities/0, format_error/1]).
 -export_type([log/0, record/0, contents/0, reason/0]).
 
--opaque log() :: #{file := file:filename(), node := binary(), most := pos_integer(), bytes := non_neg_integer(), inode := non_neg_integer()}.
+-opaque log() :: #{file := file:filename(), node := binary(), most := pos_integer(), bytes := non_neg_integer(),
+                   inode := non_neg_integer()}.
 %% `at' is in seconds since 1970, UTC. Of a look that could not see something, the value is `null'. `gone': why there is no look.
 -type record() :: #{at := integer(), gone => binary(), process => binary(), findings => [binary()],
                     messages | deepest | collections | busy | memory | processes => number() | null}.

@@ -14,7 +14,8 @@
 
 all() ->
     [a_file_that_is_replaced_gets_a_header, a_file_that_is_replaced_by_no_log_is_refused,
-     parts_that_were_put_together_are_one_log, no_text_of_a_log_commands_a_terminal, a_line_that_cannot_be_written_is_a_failure, only_a_regular_file_is_a_log,
+     parts_that_were_put_together_are_one_log, no_text_of_a_log_commands_a_terminal,
+     a_line_that_cannot_be_written_is_a_failure, only_a_regular_file_is_a_log,
      what_is_no_look_makes_room, two_watches_do_not_share_a_log,
      what_was_written_is_read, it_never_exceeds_its_bound, looks_of_one_time_are_bounded_too, a_line_that_was_cut_off_is_removed,
      damaged_lines_are_counted, a_mark_of_utf8_in_front_is_skipped,
