@@ -79,6 +79,7 @@ field() {
 
 @test "field: calls_in_circle" { field --once calls_in_circle; }
 
+@test "field: children_end_slowly" { field --once children_end_slowly; }
 @test "field: children_listed" { field --once children_listed; }
 @test "field: children_searched" { field --once children_searched; }
 

@@ -5,7 +5,8 @@
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
               table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0,
               traced/0,
-              beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0, wakes/0,
+              beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0,
+              wakes/0,
               long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0, nagle_delays/0,
               debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 

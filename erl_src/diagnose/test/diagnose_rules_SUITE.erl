@@ -3,7 +3,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, versions_of_faults/1, faults_that_looking_meets/1,
+-export([all/0, supervisor_that_ends_its_children_is_told_of/1,
+         versions_of_faults/1, faults_that_looking_meets/1,
          faults_are_complete/1, loop_counts_only_where_it_waits/1, tenth_of_the_looks/1,
          fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1,
          one_that_does_not_answer_costs_only_itself/1, judging_is_limited/1,
@@ -96,7 +97,8 @@
 -export([serves/1, layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
-    [uneven_shares_are_told_of, shares_are_seen,
+    [supervisor_that_ends_its_children_is_told_of,
+     uneven_shares_are_told_of, shares_are_seen,
      large_dictionaries_are_told_of, large_dictionaries_are_seen,
      ports_that_flood_their_owners_are_told_of, ports_that_flood_their_owners_are_seen,
      who_begins_again_after_each_pause_is_told_of,
@@ -319,7 +321,8 @@ who_waits_for_an_end_is_told_of(_) ->
     Caller = spawn(fun() -> supervisor:terminate_child(Sup, child) end),
     ok = diagnose_test_wait(fun() -> process_info(Sup, current_function) =:= {current_function, {supervisor, shutdown, 1}} end),
     ChildText = list_to_binary(pid_to_list(Child)),
-    [#{for := stop, pid := ChildText}] = Asks = diagnose_probe:asks(Sup, #{status => waiting, message_queue_len => 60}),
+    [#{for := stop, pid := ChildText, in := {?MODULE, _, _}}] = Asks =
+        diagnose_probe:asks(Sup, #{status => waiting, message_queue_len => 60}),
     Ends = suspect(#{depth => 60, usual_depth => 60, least_depth => 60, asks => Asks,
                      samples => [{waiting, [{supervisor, shutdown, 1}], 20}]}),
     [#{signs := [#{advice := Advice} = Sign]}] = found(#{suspects => [Ends]}, []),
@@ -3185,3 +3188,21 @@ texts_are_known(_) ->
     [?assertEqual({Term, 0}, {Term, Words(Term)})
      || Term <- ["short", [], 17, lists:seq(10_000_000, 10_000_020), lists:seq(1000, 1100), [1.0 | lists:seq(1, 20)],
                  list_to_tuple(lists:seq(1, 20)), [$a, $b | <<"improper">>], <<"a binary of some length">>, make_ref()]].
+
+%% It ends one child after the other, and takes all that waits in between.
+supervisor_that_ends_its_children_is_told_of(_) ->
+    Ends = fun(Module, Function, Times) ->
+                   suspect(#{depth => 20, usual_depth => 20, least_depth => 0, waiting => [{~"call of {start_child, _}", 20}],
+                             asks => [#{pid => ~"<0.8.0>", name => '', in => {session, says_farewell, 1}, for => stop, label => unknown}],
+                             samples => [{waiting, [{Module, Function, 1}, {supervisor, handle_call, 3}], Times},
+                                         {running, [{gen_server, loop, 7}], 20 - Times}]})
+           end,
+    Found = fun(Suspect) -> lists:append([Signs || #{signs := Signs} <- found(#{suspects => [Suspect]}, [])]) end,
+    [#{kind := deep_mailbox, advice := Advice} = Sign] = Found(Ends(supervisor, shutdown, 18)),
+    ?assert(has("shorter shutdown", Advice)),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), "for the end of <0.8.0>, which is in session:says_farewell/1")),
+    ?assertMatch([#{kind := deep_mailbox}], Found(Ends('Elixir.DynamicSupervisor', wait_children, 18))),
+    [#{advice := InBetween}] = Found((Ends(supervisor, shutdown, 18))#{asks := []}),
+    ?assert(has("shorter shutdown", InBetween)),
+    [?assertEqual([], Found(Other))
+     || Other <- [Ends(supervisor, shutdown, 9), Ends(supervisor, do_restart, 18), (Ends(supervisor, shutdown, 18))#{usual_depth := 4}]].

@@ -241,7 +241,7 @@ asks_in_turn(Pid, Before) when length(Before) =< ?ASKED_IN_TURN ->
         [{For, Next}] ->
             [#{pid => pid_text(Next),
                name => case process_info(Next, registered_name) of {_, Name} -> name(Name); _ -> '' end,
-               in => waits_in(Next),
+               in => waits_in(For, Next),
                for => For,
                label => case For of start -> labelled(Next); _ -> unknown end}
              | case lists:member(Next, Before) of true -> []; false -> asks_in_turn(Next, [Next | Before]) end];
@@ -275,6 +275,7 @@ asked_in(Stack, Monitored) ->
 
 %% Where a process waits until one has ended that it has told to: how it is known there (OTP 25 to 29).
 ended_by(supervisor, shutdown) -> monitor;
+ended_by('Elixir.DynamicSupervisor', wait_children) -> monitor;
 ended_by(application_master, terminate_loop) -> link;
 ended_by(application_master, loop_it) -> link;
 ended_by(_, _) -> none.
@@ -290,8 +291,10 @@ near([{_, Links}, {_, Monitors}]) ->
     [Near || Near <- Links ++ [Monitored || {process, Monitored} <- Monitors], is_pid(Near), node(Near) =:= node()];
 near(undefined) -> [].
 
-waits_in(Pid) ->
+%% Of one that is told to end, what it does by itself before its end is told.
+waits_in(For, Pid) ->
     case process_info(Pid, current_stacktrace) of
+        {_, [_ | _] = Stack} when For =:= stop -> own_frame(Stack);
         {_, [Frame | _]} -> frame(Frame);
         _ -> none
     end.

@@ -158,19 +158,21 @@ has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, growth := Growth,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
             least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
           behind_advice(Suspect, is_circle(Suspect), Look), diagnose_proof:look()) || looks(Samples) >= ?BUSY_LOOKS];
-%% Few, while it waits for the start of one process after the other; or few, which a server would take if it came to them: it has done
-%% nothing else than wait. And whoever waits for one that waits for it has no need of a message to be held up for ever.
+%% Few, while it waits for the start or the end of one process after the other; or few, which a server would take if it came to them: it
+%% has done nothing else than wait. And whoever waits for one that waits for it has no need of a message to be held up for ever.
 has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, samples := Samples, waiting := Waiting, idle := Idle,
                    stays := true} = Suspect, Look)
-  when Least > 0, Depth < ?DEEP ->
+  when Least > 0 orelse Depth >= ?HELD_UP, Depth < ?DEEP ->
     Looks = looks(Samples),
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => unknown, queue => Queue, in => most_seen(Samples), waiting => waiting(Waiting),
             least => Least, waits_of_looks => waited(Samples), asks => asks(Suspect)},
           behind_advice(Suspect, is_circle(Suspect), Look), diagnose_proof:look())
      || Looks >= ?BUSY_LOOKS,
-        Idle andalso only_waits(Samples) andalso (is_circle(Suspect) orelse Least >= ?HELD_UP andalso are_for_a_server(Waiting))
+        Idle andalso only_waits(Samples)
+            andalso (Least > 0 andalso is_circle(Suspect) orelse Least >= ?HELD_UP andalso are_for_a_server(Waiting))
             orelse Least >= ?HELD_UP andalso is_starting(Samples)
+            orelse is_ending(Samples) % in between it takes all that waits
             orelse Least >= ?KEPT_WAITING
                 %% Of a server of a library, callers that each wait for their answer keep the mailbox at its depth.
                 andalso (in_callback(Samples) >= ?SAME_FUNCTION * Looks orelse 20 * waited(Samples) =< Looks andalso 2 * Least >= Depth)];
@@ -223,9 +225,11 @@ behind_advice(#{asks := [#{for := stop} | _]}, false, _) ->
 behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false, Look) ->
     OfServer = diagnose_otp_servers:advice(Suspect),
     Specific = specific_advice(Suspect) ++ flood_advice(Suspect, Look),
+    IsEnding = is_ending(Samples),
     IsInFiles = looks_in(Samples, fun({Module, _, _}) -> Module =:= prim_file end) >= ?SAME_FUNCTION * looks(Samples),
     case {is_starting(Samples), most_wait_for(Waiting), 2 * waited(Samples) >= looks(Samples)} of
         {true, _, _} -> starting_advice();
+        {false, _, true} when IsEnding -> stop_advice();
         {false, For, true} ->
             case {is_halted(Samples), is_sending(Samples), For} of
                 {true, _, _} -> halted_advice();
@@ -296,9 +300,17 @@ logging_advice() ->
     " read, or log to a file or by a handler that drops (batch_io).".
 
 stop_advice() ->
-    "It waits for the end of a process that it has told to end, and these callers wait for it. Bound the time of the terminate function of"
-    " the last process in the chain: a time-out for each call and each read of a socket. If this process is a worker whose child"
-    " specification has the shutdown infinity, give it some seconds.".
+    "It waits for the end of a process that it has told to end, and these callers wait for it: a supervisor does nothing else until the"
+    " child has ended. Bound the time of the terminate function of the last process in the chain: a time-out for each call and each read"
+    " of a socket. Leave slow cleanup to another process. Let a child end by itself instead of supervisor:terminate_child/2. Give it a"
+    " shorter shutdown, and a worker never the shutdown infinity.".
+
+%% At most looks it waits for the end of a child.
+is_ending(Samples) ->
+    Ending = looks([Sample || {waiting, [{Module, Function, _} | _], _} = Sample <- Samples,
+                              Module =:= supervisor andalso Function =:= shutdown
+                                  orelse Module =:= 'Elixir.DynamicSupervisor' andalso Function =:= wait_children]),
+    Ending > 0 andalso 2 * Ending >= looks(Samples).
 
 %% By sys:suspend/1: it takes nothing but the messages of sys.
 is_halted(Samples) -> 2 * looks([Sample || {_, [Frame | _], _} = Sample <- Samples, is_of_suspension(Frame)]) > looks(Samples).
