@@ -351,6 +351,7 @@ field() {
 
 @test "field: terms_large" { field --once terms_large; }
 @test "field: texts_as_lists" { field --once texts_as_lists; }
+@test "field: timer_messages" { field --once timer_messages; }
 @test "field: timer_server" { field --once timer_server; }
 
 @test "field: timers_grow" { field --once timers_grow; }

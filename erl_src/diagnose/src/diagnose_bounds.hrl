@@ -180,6 +180,8 @@
 %% A process of OTP or of RabbitMQ has some thousands at most.
 -define(DICTIONARY_KEYS, 10_000).
 -define(MANY_TIMERS, 100_000).
+%% So many may hold large messages.
+-define(HOLDING_TIMERS, 100).
 %% What one takes (OTP 25 to 29, 64 bits).
 -define(TIMER_BYTES, 152).
 %% Nanoseconds of a look-up of a key that is not there, and how many times those of a table of our own.

@@ -15,7 +15,7 @@
          stays/1, emptied/1, long_runs/2, early_runs/3, own_runs/2, long_run_ms/1, works_natively/1, is_swept/3, is_packed/1, quota/1,
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
-         function/1, nothing_known/1,
+         function/1, nothing_known/1, beside_processes/2,
          is_at_rest/2, timers/1, floods/1, shares/1, links/4, nagle_delays/1, native_times/1, native_times_ended/1,
          asked_for_modules/1, in_tables/1, tables/0,
          texts_of/1, not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1, debugged/0, suspenders/3, who_call/2,
@@ -167,7 +167,8 @@ nothing_known(Nif) ->
       wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown, unanswered => unknown,
       growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [],
       system_monitor => system_monitor(),
-      binaries_beside => not_needed, elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
+      binaries_beside => not_needed, processes_beside => not_needed,
+      elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
       links => unknown, ports => unknown, run_queues => unknown,
       long_runs => unknown, collections => unknown, carriers => unknown, mapped => unknown, scan_ns => #{},
       layouts => case Nif of true -> unknown; false -> not_asked; not_safe -> not_safe end, bytes => 0}.
@@ -304,7 +305,7 @@ with_workers(Rows, Workers) ->
     Known = [Pid || #{pid := Pid} <- Rows],
     Rows ++ [Row#{only => work} || #{pid := Pid} = Row <- Workers, not lists:member(Pid, Known)].
 
-look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory, early := Early},
+look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory, early := Early} = Census,
             #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
     Carriers = carriers(),
     Mapped = soon(fun mapped/0),
@@ -391,12 +392,14 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     ok = tell(Keeper, #{suspenders => suspenders([Pid || {Pid, #{status := suspended}} <- Suspects], Pids, Deadline),
                         callers => who_call([Pid || {Pid, Suspect} <- Suspects, is_held_back(Suspect)], Deadline)}, Bytes),
     Small = within(fun small_things/0, now_ms() + ?ANSWER_MS),
+    Beside = beside_processes(Census, Deadline),
     ok = tell(Keeper, #{tables => known(Tables),
                         ports => Ports,
                         binaries_beside => beside(least_binary(Memory, memory()), Held, Deadline),
+                        processes_beside => Beside,
                         elsewhere => elsewhere(Native, soon(fun native/0)),
                         links => links(Small, memory(), Pids, Deadline),
-                        makers => makers(Small, Pids, Deadline)}, Bytes),
+                        makers => makers(Small, Beside, Pids, Deadline)}, Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, usual_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = scan_costs(Queues),
     ok = tell(Keeper, #{scan_ns => Costs}, CostBytes),
@@ -427,12 +430,13 @@ asked_much(Suspects) ->
 reloaded_often(#{modules := Modules}) -> [Module || #{module := Module, times := Times} <- Modules, Times >= ?RELOADS];
 reloaded_often(unknown) -> [].
 
-%% Who starts timers, where there are many.
-makers(#{bif_timer := Bytes}, Pids, Deadline) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES, Bytes < ?PETABYTE ->
+%% Who starts timers, where there are many, or where their messages may take much.
+makers(#{bif_timer := Bytes}, Beside, Pids, Deadline)
+  when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES orelse Bytes > 0 andalso map_get(bytes, Beside) >= ?MOST_BYTES, Bytes < ?PETABYTE ->
     Traced = case erlang:system_info(process_count) =< ?TRACED_FOR_TIMERS of true -> processes(); false -> Pids end,
     known(within(fun() -> timers(lists:sublist(Traced, ?TRACED_FOR_TIMERS)) end,
                  min(Deadline, now_ms() + ?CALLS_MS + 2 * ?LAST_ANSWER_MS)));
-makers(_, _, _) -> none.
+makers(_, _, _, _) -> none.
 
 is_always_busy(Samples) -> Samples =/= [] andalso not lists:any(fun({Status, _, _}) -> is_resting(Status) end, Samples).
 

@@ -5,7 +5,7 @@
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
               table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0,
               traced/0,
-              beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0,
+              beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0,
               wakes/0,
               long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0, nagle_delays/0,
               debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
@@ -52,6 +52,7 @@
                   floods := [flood()],
                   shares := [share()],
                   binaries_beside := beside() | not_needed | unknown,
+                  processes_beside := processes_beside() | not_needed | unknown,
                   elsewhere := elsewhere() | unknown,
                   memory := #{atom() => non_neg_integer()} | unknown,
                   tables := tables() | unknown,
@@ -370,6 +371,8 @@
                                  fixed_ms => non_neg_integer()}]}.
 %% Bytes of binaries that no process without a deep mailbox has on its heap, and which tables have many, by some of their
 %% rows. slices: bytes of the parts of these binaries that the rows of a table have, where they are few of them.
+-type processes_beside() :: #{bytes | of_processes := non_neg_integer(), count := pos_integer()}.
+%% Bytes of the memory of processes that are in none of them; what so many processes have together.
 -type elsewhere() :: #{native := non_neg_integer() | unknown,
                        nifs := [module()],
                        terms := non_neg_integer(),
@@ -391,7 +394,7 @@
               | many_timers
               | persistent_term_churn | code_churn | transaction_restarts | log_dumps | modules_grow | large_ets_table | fixed_ets_table
               | rows_of_one_key
-              | many_ets_tables | binaries_beside
+              | many_ets_tables | binaries_beside | processes_beside
               | large_persistent_terms | native_memory
               | contended_ets_table | carriers_underused | mapped_heaps | tracing
               | interpreted_code | formatted_terms | too_many_schedulers

@@ -384,6 +384,13 @@ evidence(binaries_beside, #{bytes := Bytes, total_bytes := Total, tables := Tabl
     io_lib:format("has ~ts of binaries (of ~ts of memory) to which no heap of a process refers; ~ts~ts",
                   [bytes(Bytes), bytes(Total), in_tables(Tables),
                    [["; ", count(Messages), " messages wait"] || is_integer(Messages), Messages >= ?BEHIND]]);
+evidence(processes_beside, #{bytes := Bytes, of_processes := Sum, processes := Count, timers := Timers, makers := Makers}) ->
+    io_lib:format("has ~ts of the memory of processes in none of them (its ~ts processes have ~ts together), and ~ts~ts",
+                  [bytes(Bytes), count(Count), bytes(Sum),
+                   case Timers of
+                       0 -> "no timers that are known";
+                       _ -> ["about ", about(Timers), " timers: ", bytes(Bytes div Timers), " for each"]
+                   end, started_by(Makers)]);
 evidence(large_persistent_terms, #{bytes := Bytes, total_bytes := Total, count := Count, keys := Keys}) ->
     io_lib:format("has most of its memory in persistent terms: ~ts of ~ts, in ~ts terms~ts",
                   [bytes(Bytes), bytes(Total), count(Count),
@@ -704,6 +711,7 @@ unmeasured_keys(#{}) -> [].
 may_be_unknown() ->
     [{nagle_delays, "Whether connections hold back small sends"}, {native_times, "The time in native functions"},
      {wakes, "How often timers and own messages wake processes"}, {links, "The monitors, links and timers"},
+     {processes_beside, "What of the memory of processes is in none of them"},
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
      {not_accepted, "Whether connections wait to be accepted"}, {starting, "Whether an application is being started"},
      {transactions, "Whether transactions of mnesia are begun again"},

@@ -3,7 +3,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, supervisor_that_ends_its_children_is_told_of/1,
+-export([all/0, messages_of_timers_are_beside_processes/1,
+         memory_of_processes_that_none_has_is_told_of/1, supervisor_that_ends_its_children_is_told_of/1,
          versions_of_faults/1, faults_that_looking_meets/1,
          faults_are_complete/1, loop_counts_only_where_it_waits/1, tenth_of_the_looks/1,
          fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1,
@@ -97,7 +98,9 @@
 -export([serves/1, layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
-    [supervisor_that_ends_its_children_is_told_of,
+    [memory_of_processes_that_none_has_is_told_of,
+     messages_of_timers_are_beside_processes,
+     supervisor_that_ends_its_children_is_told_of,
      uneven_shares_are_told_of, shares_are_seen,
      large_dictionaries_are_told_of, large_dictionaries_are_seen,
      ports_that_flood_their_owners_are_told_of, ports_that_flood_their_owners_are_seen,
@@ -867,7 +870,7 @@ nothing() ->
       wakes => #{timers => [], to_itself => []},
       growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], floods => [], shares => [],
       system_monitor => none,
-      binaries_beside => not_needed, elsewhere => unknown, memory => unknown,
+      binaries_beside => not_needed, processes_beside => not_needed, elsewhere => unknown, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
       terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
       links => #{timer_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown,
@@ -3206,3 +3209,44 @@ supervisor_that_ends_its_children_is_told_of(_) ->
     ?assert(has("shorter shutdown", InBetween)),
     [?assertEqual([], Found(Other))
      || Other <- [Ends(supervisor, shutdown, 9), Ends(supervisor, do_restart, 18), (Ends(supervisor, shutdown, 18))#{usual_depth := 4}]].
+
+%% Messages of timers are in no process.
+memory_of_processes_that_none_has_is_told_of(_) ->
+    Makers = #{traced => 50, ms => 300, most => [#{pid => ~"<0.8.0>", name => mail_queue, label => {mails, init, 1}, processes => 1,
+                                                   times => 6, in => {mails, later, 1}}]},
+    Beside = #{bytes => 240_000_000, of_processes => 600_000, count => 50},
+    Seen = #{processes_beside => Beside, makers => Makers, links => #{timer_bytes => 15_000 * 152, holders => []}},
+    [#{subject := node, signs := [#{kind := processes_beside, advice := Advice} = Sign]}] = found(Seen, []),
+    ?assert(has("only a key", Advice)),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign),
+                                    "240.0 MB .*its 50 processes have 600.0 kB together.*about 15,000 timers: 16.0 kB for each;"
+                                    ".*<0.8.0> .mail_queue. in mails:later/1")),
+    [?assert(has("too few timers", advice_of(processes_beside, Seen#{links => Links})))
+     || Links <- [#{timer_bytes => 152, holders => []}, #{timer_bytes => 1 bsl 60, holders => []}]],
+    [?assertEqual([], found(#{processes_beside => None}, []))
+     || None <- [not_needed, Beside#{bytes := 90_000_000}, Beside#{of_processes := 300_000_000}]].
+
+%% Messages that wait are in the memory of their process, on its heap or off.
+messages_of_timers_are_beside_processes(_) ->
+    Text = lists:duplicate(4000, $a),
+    Asked = fun(More) ->
+                    Census = #{memory => maps:from_list(erlang:memory()), heap_bytes => 0, messages => 0, skipped => #{}},
+                    Self = self(),
+                    _ = spawn_link(fun() -> process_flag(trap_exit, true),
+                                            Self ! diagnose_probe:beside_processes(maps:merge(Census, More),
+                                                                                   erlang:monotonic_time(millisecond) + 10_000)
+                                   end),
+                    receive Beside -> Beside end
+            end,
+    Off = spawn_opt(fun() -> receive never -> ok end end, [link, {message_queue_data, off_heap}]),
+    _ = [Off ! Text || _ <- lists:seq(1, 2000)],
+    #{bytes := Before} = Asked(#{}),
+    Timers = [erlang:send_after(3_600_000, Off, Text) || _ <- lists:seq(1, 2000)],
+    #{bytes := Bytes, of_processes := Sum} = Asked(#{}),
+    _ = [erlang:cancel_timer(Timer) || Timer <- Timers],
+    ?assert(Bytes - Before > 100_000_000),
+    ?assert(Sum > 120_000_000),
+    [?assertEqual(not_needed, Asked(None))
+     || None <- [#{messages => 60_000}, #{skipped => #{silent => 1}}, #{heap_bytes => erlang:memory(processes)}, #{memory => unknown}]],
+    true = unlink(Off),
+    exit(Off, kill).

@@ -18,6 +18,8 @@
 -define(FEW_SHAPES, 3).
 %% What the VM itself has beside code, atoms, binaries and tables, at most: 4 MB in OTP 25, 10 MB in OTP 29.
 -define(SYSTEM_BYTES, 16_000_000).
+%% What a place in the table of processes takes, at most.
+-define(PLACE_BYTES, 16).
 -define(MONITORS_MADE, 20).
 -define(LINKS_MS, 1500).
 -define(EXACT_LINKS, 100_000).
@@ -754,6 +756,34 @@ tag(Term) when is_list(Term) -> "list";
 tag(Term) when is_tuple(Term) -> "tuple";
 tag(Term) when is_function(Term) -> "fun";
 tag(_) -> "term".
+
+%% @doc What of the memory of processes is in none of them, as the messages of timers are until these are sent: of two looks at all of
+%% them, the one with less. Only asked where there may be much, and few messages, since each process goes over its own to say what it has.
+-spec beside_processes(#{memory := #{atom() => integer()} | unknown, heap_bytes | messages := non_neg_integer(), skipped := map(), _ => _},
+                       integer()) -> diagnose_types:processes_beside() | not_needed | unknown.
+beside_processes(#{memory := #{processes := Bytes}, heap_bytes := Heap, messages := Messages, skipped := Skipped}, Until)
+  when Bytes - Heap >= ?MOST_BYTES, Messages =< ?SHAPED_DEPTH ->
+    case maps:without([ended], Skipped) =:= #{} andalso erlang:system_info(process_count) =< ?ALL_LINKS of
+        true -> known(within(fun least_beside/0, min(Until, now_ms() + ?LINKS_MS)));
+        false -> not_needed
+    end;
+beside_processes(#{}, _Until) -> not_needed.
+
+least_beside() ->
+    First = beside_now(),
+    wait(?STAYS_MS),
+    case beside_now() of
+        #{bytes := Bytes} = Last when Bytes =< map_get(bytes, First) -> Last;
+        #{} -> First
+    end.
+
+%% The table of processes is of no process, either.
+beside_now() ->
+    Table = ?PLACE_BYTES * erlang:system_info(process_limit),
+    Before = erlang:memory(processes),
+    Each = [Bytes || Pid <- processes(), {_, Bytes} <- [process_info(Pid, memory)]],
+    Sum = lists:sum(Each),
+    #{bytes => max(0, min(Before, erlang:memory(processes)) - Sum - Table), of_processes => Sum, count => length(Each)}.
 
 %% @doc Who has many monitors and links: what a process has beside its heap says it, which is a signal to each. The most telling come
 %% first: those with a name. A dictionary is beside the heap, too. So they are counted, or, where that is too long a list, the VM has

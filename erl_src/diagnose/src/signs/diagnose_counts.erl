@@ -1,7 +1,7 @@
 %% @doc From counts, their growth and their limits to signs: processes, ports, files, atoms, modules, tables, timers and monitors. Pure.
 -module(diagnose_counts).
 
--export([of_node/1, of_links/2, of_dictionary/1, most_of/1, processes/1, growth/1, never_fell/1]).
+-export([of_node/1, of_links/2, of_dictionary/1, most_of/1, processes/1, growth/1, never_fell/1, makers/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1]).
 -import(diagnose_wording, [label/1]).
@@ -170,7 +170,8 @@ timers(#{links := #{timer_bytes := Bytes}} = Look) when Bytes >= ?MANY_TIMERS * 
           diagnose_proof:look()) || Bytes div ?TIMER_BYTES > processes(Look), Bytes < ?PETABYTE];
 timers(#{}) -> [].
 
-%% Those that started some while they were traced.
+%% @doc Those that started timers while they were traced.
+-spec makers(diagnose_types:look()) -> map() | unknown.
 makers(#{makers := #{traced := Traced, ms := Ms, most := Most} = Makers}) ->
     #{traced => Traced, untraced => maps:get(untraced, Makers, 0), ms => Ms,
       most => [#{process => process(One), processes => Count,

@@ -9,7 +9,7 @@
 
 %% @doc The signs of the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> beside(Look) ++ large_terms(Look) ++ native_memory(Look) ++ carriers(Look) ++ mapped(Look).
+of_node(Look) -> beside(Look) ++ beside_processes(Look) ++ large_terms(Look) ++ native_memory(Look) ++ carriers(Look) ++ mapped(Look).
 
 %% Where messages wait, they may have them.
 beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{total := Total}, processes := Processes})
@@ -25,6 +25,24 @@ beside(#{binaries_beside := #{bytes := Bytes, tables := Tables}, memory := #{tot
           " messages, in ports (the client does not read, or announces a larger {packet, N} than it sends: the driver allocates the"
           " announced size, up to packet_size), in persistent terms or in native code."], diagnose_proof:look())];
 beside(#{}) -> [].
+
+%% The VM counts the messages of timers, and terms that native code keeps, with the processes. OTP 25 has been seen to answer a number of
+%% bytes for timers that no machine has.
+beside_processes(#{processes_beside := #{bytes := Bytes, of_processes := Sum, count := Count}} = Look)
+  when Bytes >= ?MOST_BYTES, Bytes >= Sum ->
+    Timers = case timer_bytes(Look) of Own when Own < ?PETABYTE -> Own div ?TIMER_BYTES; _ -> 0 end,
+    [sign(processes_beside, #{bytes => Bytes, of_processes => Sum, processes => Count, timers => Timers,
+                              makers => diagnose_counts:makers(Look)},
+          case Timers >= ?HOLDING_TIMERS of
+              true ->
+                  "Most likely these are the messages of the timers: the VM keeps a copy of each message until the timer sends it, in no"
+                  " process. Keep the data in the state of the process, or in ETS, and give the timer only a key. Cancel timers that"
+                  " are not needed any more (erlang:cancel_timer/1). (Native code that keeps terms is counted here, too.)";
+              false ->
+                  "No process has it, and there are too few timers for it, unless each has a message of megabytes. Look for native code"
+                  " that keeps terms (a NIF with enif_alloc_env or enif_make_copy)."
+          end, diagnose_proof:look())];
+beside_processes(#{}) -> [].
 
 large_terms(#{elsewhere := #{terms := Bytes, count := Count, keys := Keys}, memory := #{total := Total}})
   when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
