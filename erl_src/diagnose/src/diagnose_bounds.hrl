@@ -137,6 +137,10 @@
 %% A process waits at so many looks for one that has a file, and does so many reductions a second: each line is a request.
 -define(BY_FILE, 0.75).
 -define(BY_FILE_REDUCTIONS, 100_000).
+%% A state machine changes its state so often in a second, each time with so many postponed events, of which it handles so many a second.
+-define(CHANGED, 2).
+-define(POSTPONED, 1000).
+-define(RETRIED_A_SECOND, 20_000).
 %% A server is in files at so many looks for those that call it.
 -define(IN_FILES, 0.4).
 %% One that is seen at its answers works at so many looks.

@@ -16,7 +16,7 @@
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1, beside_processes/2,
-         is_at_rest/2, timers/1, floods/1, shares/1, links/4, nagle_delays/1, native_times/1, native_times_ended/1,
+         is_at_rest/2, timers/1, retries/1, floods/1, shares/1, links/4, nagle_delays/1, native_times/1, native_times_ended/1,
          asked_for_modules/1, in_tables/1, tables/0,
          texts_of/1, not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1, debugged/0, suspenders/3, who_call/2,
          mostly_hibernates/1, began_with/1]).
@@ -162,7 +162,8 @@ nothing_known(Nif) ->
       offline => erlang:system_info(schedulers) - erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
       groups => unknown, groups_left => 0, unlooked => unknown, counts => [], files => unknown, reloads => unknown, transactions => unknown,
-      traced => unknown, native_times => unknown, nagle_delays => unknown, lookups => unknown, makers => unknown, births => unknown,
+      traced => unknown, native_times => unknown, nagle_delays => unknown, retries => unknown,
+      lookups => unknown, makers => unknown, births => unknown,
       starts => unknown, programs => unknown,
       wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown, unanswered => unknown,
       growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [],
@@ -386,6 +387,11 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
              [_ | _] = Shares -> tell(Keeper, #{shares => Shares}, Bytes);
              _ -> ok
          end,
+    Retries = case machines(Suspects) of
+                  [] -> none;
+                  Machines -> within(fun() -> retries(Machines) end, min(Deadline, now_ms() + ?RETRIES_MS + 2 * ?LAST_ANSWER_MS))
+              end,
+    ok = tell(Keeper, #{retries => known(Retries)}, Bytes),
     Tables = within(fun tables/0, Deadline),
     Ports = soon(fun ports/0),
     Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
@@ -426,6 +432,13 @@ alone_in_order(Suspects) ->
 asked_much(Suspects) ->
     [Pid || {Pid, #{name := code_server, reductions := Reductions, usual_depth := Depth}} <- Suspects,
             is_number(Reductions) andalso Reductions >= ?LOOKING_UP orelse is_integer(Depth) andalso Depth >= ?HELD_UP].
+
+%% State machines that work though hardly a message waits: those that work most.
+machines(Suspects) ->
+    Work = [{Reductions, Pid} || {Pid, #{samples := Samples, reductions := Reductions, usual_depth := Depth}} <- Suspects,
+                                 is_float(Reductions), Reductions >= ?BUSY_REDUCTIONS, Depth < ?DEEP,
+                                 lists:any(fun({_, Stack, _}) -> lists:keymember(gen_statem, 1, Stack) end, Samples)],
+    [Pid || {_, Pid} <- ranked(?LARGEST, Work)].
 
 reloaded_often(#{modules := Modules}) -> [Module || #{module := Module, times := Times} <- Modules, Times >= ?RELOADS];
 reloaded_often(unknown) -> [].

@@ -7,7 +7,7 @@
               traced/0,
               beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0,
               wakes/0,
-              long_run/0, makers/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0, nagle_delays/0,
+              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0, nagle_delays/0,
               debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
@@ -35,6 +35,7 @@
                   native_times := native_times() | none | unknown,
                   nagle_delays := nagle_delays() | unknown,
                   makers := makers() | none | unknown,
+                  retries := [retries()] | none | unknown,
                   awaited := [awaited()],
                   not_accepted := not_accepted() | unknown,
                   starting := starting() | unknown,
@@ -272,6 +273,9 @@
                                in := mfa() | none}]}.
 %% Of so many processes that were traced, who started timers: with the function, how many alike did it, and one of them. untraced: so
 %% many could not be.
+-type retries() :: #{pid := binary(), ms | changes := pos_integer(), events | least := non_neg_integer()}.
+%% A state machine that was traced for so long: how often it changed its state, and how many events were postponed then, together and at
+%% least.
 -type lookups() :: #{ms := pos_integer(), times | count | again | asking := non_neg_integer(), modules := [{module(), pos_integer()}],
                      in := [{mfa(), pos_integer()}], labels := [{mfa(), pos_integer()}]}.
 %% How often the code server was asked for modules that are not loaded, how many these are, how often it was asked for one again; and of
@@ -381,7 +385,8 @@
 %% native: bytes of the VM's program that none of its allocators has, which modules have native functions; bytes of persistent terms, how
 %% many there are, and the shapes of their keys, where they are much.
 
--type kind() :: code_lookups | unresponsive | slow_emulator | too_few_schedulers | overloaded | near_limit | deep_mailbox | awaited
+-type kind() :: code_lookups | postponed_events | unresponsive
+              | slow_emulator | too_few_schedulers | overloaded | near_limit | deep_mailbox | awaited
               | not_accepted
               | starting_application | restart_loop | scanning_receive
               | high_priority | low_priority | debugging_left_on

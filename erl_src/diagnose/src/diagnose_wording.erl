@@ -264,6 +264,10 @@ evidence(large_dictionary, #{keys := Keys, counted := IsCounted, bytes := Bytes}
                   [case IsCounted of true -> ["has ", count(Keys)]; false -> ["has, or had, at least ", about(Keys)] end, bytes(Bytes)]);
 evidence(many_timers, #{about := About, bytes := Bytes, makers := Makers}) ->
     io_lib:format("has about ~ts timers (~ts)~ts", [about(About), bytes(Bytes), started_by(Makers)]);
+evidence(postponed_events, #{changes := Changes, ms := Ms, least := Least, handled_a_second := Pace, in := In}) ->
+    io_lib:format("handles its postponed events again and again: it changed its state ~b times in ~b ms, each time with ~ts postponed"
+                  " events or more, and handles about ~ts of them a second~ts",
+                  [Changes, Ms, count(Least), about(Pace), [[", mostly in ", In] || In =/= unknown]]);
 evidence(code_lookups, #{a_second := Pace, count := Count, modules := Modules, asked := Asked, in := In, 'of' := Of}) ->
     io_lib:format("is asked about ~ts times a second to load ~ts that ~ts not loaded afterwards: ~ts~ts~ts",
                   [about(Pace), case Count of 1 -> "a module"; _ -> [count(Count), " modules"] end, case Count of 1 -> "is"; _ -> "are" end,
@@ -710,6 +714,7 @@ unmeasured_keys(#{}) -> [].
 
 may_be_unknown() ->
     [{nagle_delays, "Whether connections hold back small sends"}, {native_times, "The time in native functions"},
+     {retries, "Whether state machines handle postponed events again"},
      {wakes, "How often timers and own messages wake processes"}, {links, "The monitors, links and timers"},
      {processes_beside, "What of the memory of processes is in none of them"},
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
@@ -733,7 +738,8 @@ why_unknown(Key, _, #{traced := #{traced := Traced, new := AreNew}}) when Key =:
 why_unknown(Key, _, #{traced := #{traced := 0, new := false}}) when Key =:= wakes; Key =:= births ->
     "no process answered at once, or tracing needed more time or memory than its limit";
 why_unknown(Key, _, _) when Key =:= wakes; Key =:= births -> "somebody else traces, or tracing needed more time or memory than its limit";
-why_unknown(native_times, _, _) -> "somebody else traces, or tracing needed more time or memory than its limit";
+why_unknown(Key, _, _) when Key =:= native_times; Key =:= retries ->
+    "somebody else traces, or tracing needed more time or memory than its limit";
 why_unknown(mapped, _, #{emulator := #{off := [_ | _]}}) -> "the allocator of heaps is off";
 why_unknown(Key, _, _) when Key =:= files; Key =:= nagle_delays; Key =:= elsewhere; Key =:= mapped; Key =:= not_accepted ->
     "the node has no /proc as Linux has it, has too many ports, or did not read it within its limits of time and memory";

@@ -3,7 +3,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, messages_of_timers_are_beside_processes/1,
+-export([all/0, retries_are_counted/1,
+         postponed_events_that_are_handled_again_are_told_of/1, messages_of_timers_are_beside_processes/1,
          memory_of_processes_that_none_has_is_told_of/1, supervisor_that_ends_its_children_is_told_of/1,
          versions_of_faults/1, faults_that_looking_meets/1,
          faults_are_complete/1, loop_counts_only_where_it_waits/1, tenth_of_the_looks/1,
@@ -98,7 +99,9 @@
 -export([serves/1, layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
-    [memory_of_processes_that_none_has_is_told_of,
+    [postponed_events_that_are_handled_again_are_told_of,
+     retries_are_counted,
+     memory_of_processes_that_none_has_is_told_of,
      messages_of_timers_are_beside_processes,
      supervisor_that_ends_its_children_is_told_of,
      uneven_shares_are_told_of, shares_are_seen,
@@ -864,7 +867,8 @@ nothing() ->
       transactions => none, mapped => #{faults => 0, segments => 0, own_carrier => 524_288, ms => 2000},
       not_accepted => #{looks => 1, ms => 1, sockets => []}, starting => #{ms => 1, applications => [], starts => []},
       unanswered => #{ms => 1, count => 0, most => []},
-      awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, makers => none, births => none, long_runs => [],
+      awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, makers => none, retries => none,
+      births => none, long_runs => [],
       starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
       wakes => #{timers => [], to_itself => []},
@@ -3250,3 +3254,46 @@ messages_of_timers_are_beside_processes(_) ->
      || None <- [#{messages => 60_000}, #{skipped => #{silent => 1}}, #{heap_bytes => erlang:memory(processes)}, #{memory => unknown}]],
     true = unlink(Off),
     exit(Off, kill).
+
+postponed_events_that_are_handled_again_are_told_of(_) ->
+    Machine = suspect(#{depth => 0, reductions => 5.0e6, heap_bytes => 120_000_000, used_bytes => 90_000_000, old_bytes => 0,
+                        stack_bytes => 0,
+                        samples => [{running, [{device, connecting, 3}, {gen_statem, loop_state_callback, 11}], 20}]}),
+    Retries = #{pid => ~"<0.1.0>", ms => 1000, changes => 5, events => 750_000, least => 150_000},
+    Found = fun(Of) ->
+                    lists:append([Signs || #{signs := Signs} <- found(#{suspects => [Machine], retries => Of,
+                                                                         memory => #{total => 200_000_000}}, [])])
+            end,
+    [#{kind := postponed_events} = Sign] = Found([Retries]),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign),
+                                    "changed its state 5 times in 1000 ms, each time with 150,000 postponed events .*about 750,000 of"
+                                    " them a second, mostly in device:connecting/3")),
+    %% It works for another reason.
+    [?assertEqual([], [postponed_events || #{kind := postponed_events} <- Found(None)])
+     || None <- [none, unknown, [], [Retries#{pid := ~"<0.2.0>"}], [Retries#{changes := 1}], [Retries#{least := 0}],
+                 [Retries#{events := 15_000, least := 3000}]]].
+
+%% Of machines that work, only one that changes its state with postponed events handles these again.
+retries_are_counted(_) ->
+    Self = self(),
+    Retries = fun(Machines) ->
+                      _ = spawn_link(fun() -> Self ! {retries, diagnose_probe:retries(Machines)} end),
+                      receive {retries, Seen} -> Seen end
+              end,
+    [Postpones, Changes, Counts] = Machines = [element(2, {ok, _} = gen_statem:start_link(diagnose_machine, Kind, []))
+                                               || Kind <- [postpones, changes, counts]],
+    _ = [gen_statem:cast(Postpones, {request, N}) || N <- lists:seq(1, 500)],
+    Text = fun(Pid) -> list_to_binary(pid_to_list(Pid)) end,
+    ByPid = maps:from_list([{Pid, One} || #{pid := Pid} = One <- Retries(Machines)]),
+    Of = fun(Pid) -> maps:get(Text(Pid), ByPid, none) end,
+    ?assertMatch(#{changes := Times, least := 500, events := Events} when Times > 1 andalso Events =:= 500 * Times, Of(Postpones)),
+    ?assertMatch(#{least := 0, events := 0}, Of(Changes)),
+    ?assertEqual(none, Of(Counts)),
+    StateChange = {gen_statem, loop_state_change, 9},
+    ?assertEqual({traced, false}, erlang:trace_info(StateChange, traced)),
+    [?assertEqual({flags, []}, erlang:trace_info(Machine, flags)) || Machine <- Machines],
+    1 = erlang:trace_pattern(StateChange, true, [call_count]),
+    ?assertEqual(unknown, Retries(Machines)),
+    _ = erlang:trace_pattern(StateChange, false, [call_count]),
+    _ = [begin true = unlink(Machine), exit(Machine, kill) end || Machine <- Machines], % one takes no message
+    ok.

@@ -17,6 +17,9 @@
 -define(LOADED(Module), [{load_module, '_', Module, '_', '_', '_'}, {load_binary, Module, '_', '_'}, {load_file, Module}]).
 -define(STARTS_OF_TIMERS, [send_after, start_timer]).
 -define(CALL_FLAGS, [call, arity]).
+%% State machines are traced for so long, and so many changes of the state of each.
+-define(RETRIES_MS, 1000).
+-define(CHANGES, 20).
 
 %% @doc Who starts timers, by a trace of these processes: how many they are, and by function and kind how many were started. `unknown' where
 %% somebody else traces that, or calls of these processes: the pattern would have that one told of these calls, too.
@@ -162,3 +165,40 @@ beyond_code(Callers) ->
                    Own <- lists:sublist(lists:dropwhile(fun is_of_code/1, Stack), 1)].
 
 is_of_code({Module, _, _}) -> lists:member(Module, [code, code_server, error_handler, erl_prim_loader, gen, 'Elixir.Code']).
+
+%% @doc Of these state machines those that change their state while events are postponed, all of which they handle again then: how many
+%% events that were each time. `unknown' where somebody else traces calls of them.
+-spec retries([pid()]) -> [diagnose_types:retries()] | unknown.
+retries(Pids) ->
+    process_flag(trap_exit, true),
+    ok = ends_with_its_worker(),
+    process_flag(priority, high),
+    case is_untraced(state_change()) andalso not lists:any(fun calls_are_traced/1, [new_processes | Pids]) of
+        true ->
+            _ = erlang:trace_pattern(state_change(),
+                                     [{['_', '_', '_', '_', '_', '_', '_', '_', '$1'], ?IS_OURS, [{message, {length, '$1'}}]}], [local]),
+            Traced = [Pid || Pid <- Pids, is_switched(Pid, true, ?CALL_FLAGS)],
+            Began = now_ms(),
+            Seen = changes_until(Began + ?RETRIES_MS, maps:from_list([{Pid, []} || Pid <- Traced])),
+            _ = [is_switched(Pid, false, ?CALL_FLAGS) || Pid <- Traced],
+            ok = trace_as_it_was(),
+            Ended = now_ms(),
+            [#{pid => pid_text(Pid), ms => max(1, Last - Began), changes => length(Of),
+               events => lists:sum(Counts), least => lists:min(Counts)}
+             || {Pid, [{At, _} | _] = Of} <- maps:to_list(Seen), {_, Counts} <- [lists:unzip(Of)],
+                Last <- [case length(Of) of ?CHANGES -> At; _ -> Ended end]];
+        false -> unknown
+    end.
+
+%% What gen_statem calls when the state has changed (OTP 25 to 29); its last argument are the postponed events.
+state_change() -> {gen_statem, loop_state_change, 9}.
+
+changes_until(Until, Seen) ->
+    receive
+        {trace, Pid, call, _, Postponed} when length(map_get(Pid, Seen)) < ?CHANGES, is_integer(Postponed) ->
+            #{Pid := Of} = Seen,
+            _ = length(Of) + 1 =:= ?CHANGES andalso is_switched(Pid, false, ?CALL_FLAGS),
+            changes_until(Until, Seen#{Pid := [{now_ms(), Postponed} | Of]});
+        {trace, _, call, _, _} -> changes_until(Until, Seen)
+    after max(0, Until - now_ms()) -> Seen
+    end.

@@ -61,6 +61,7 @@ pattern() ->
 -spec trace_as_it_was() -> ok.
 trace_as_it_was() ->
     _ = [erlang:trace_pattern(Function, false, []) || Function <- timer_functions() ++ native_functions(), is_ours(erlang:trace_info(Function, match_spec))],
+    _ = [erlang:trace_pattern(state_change(), false, [local]) || is_ours(erlang:trace_info(state_change(), match_spec))],
     _ = is_ours(erlang:trace_info('receive', match_spec)) andalso erlang:trace_pattern('receive', true, []),
     ok.
 

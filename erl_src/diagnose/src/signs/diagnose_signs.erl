@@ -10,7 +10,7 @@
 kinds() ->
     [unresponsive, slow_emulator, too_few_schedulers, overloaded, near_limit, tracing, debugging_left_on, interpreted_code, dirty_queue,
      suspended, low_priority, deep_mailbox, awaited, not_accepted, nagle_delay, starting_application, restart_loop, scanning_receive,
-     high_priority, table_scan, code_lookups, busy_process, long_schedules, native_time,
+     high_priority, table_scan, code_lookups, postponed_events, busy_process, long_schedules, native_time,
      os_processes, forced_collections, long_collection, collecting_together, copied_starts,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
      uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, large_dictionary, equal_heaps, spread_list,
@@ -26,11 +26,20 @@ kinds() ->
 -spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look(),
                  [diagnose_known_faults:fault()] | unknown) -> [diagnose_types:sign()].
 of_process(Suspect, Scans, Look, Faults) ->
-    [diagnose_shares:with_share(Sign, Suspect, Look) || Sign <- signs_of(Suspect, Scans, Look, Faults)].
+    told_once([diagnose_shares:with_share(Sign, Suspect, Look) || Sign <- all_of_process(Suspect, Scans, Look, Faults)]).
 
-signs_of(Suspect, Scans, Look, Faults) ->
+%% What says the cause is told alone.
+told_once(Signs) ->
+    Told = lists:append([told_by(Kind) || #{kind := Kind} <- Signs]),
+    [Sign || #{kind := Kind} = Sign <- Signs, not lists:member(Kind, Told)].
+
+told_by(postponed_events) -> [busy_process, large_heap];
+told_by(_) -> [].
+
+all_of_process(Suspect, Scans, Look, Faults) ->
     diagnose_mailboxes:of_process(Suspect, Scans, Look) ++ diagnose_waits:of_process(Suspect, Look)
-        ++ diagnose_work:of_process(Suspect, Look) ++ diagnose_debugging:of_process(Suspect) ++ diagnose_busy:of_process(Suspect, Look)
+        ++ diagnose_work:of_process(Suspect, Look) ++ diagnose_waits:of_machine(Suspect, Look)
+        ++ diagnose_debugging:of_process(Suspect) ++ diagnose_busy:of_process(Suspect, Look)
         ++ diagnose_heaps:of_process(Suspect, Look) ++ diagnose_collections:of_process(Suspect)
         ++ [known_fault(Suspect, Fault, Look)
             || Fault <- diagnose_known_faults:fitting(Faults, maps:get(otp, Look), Suspect, Scans)].

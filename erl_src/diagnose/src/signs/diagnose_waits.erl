@@ -1,7 +1,7 @@
 %% @doc From what processes wait for to signs: who gives no answer, and what holds up those that send. Pure.
 -module(diagnose_waits).
 
--export([of_process/2, of_unresponsive/1, of_awaited/1, of_node/1]).
+-export([of_process/2, of_machine/2, of_unresponsive/1, of_awaited/1, of_node/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1, fullest/1]).
 -import(diagnose_samples, [looks/1, most_seen/1]).
@@ -53,6 +53,21 @@ suspended_advice(_) ->
 
 is_empty(#{waiting := []}) -> true;
 is_empty(_) -> false.
+
+%% @doc The sign of a state machine that handles its postponed events again and again.
+-spec of_machine(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_machine(#{pid := Pid, samples := Samples}, #{retries := Retries}) when is_list(Retries) ->
+    [sign(postponed_events,
+          #{changes => Changes, ms => Ms, least => Least, handled_a_second => 1000 * Events div Ms,
+            in => case diagnose_samples:most_worked_in(Samples) of unknown -> unknown; Function -> label(Function) end},
+          "After each change of its state, a gen_statem handles all postponed events again, and most of these are postponed once more."
+          " Answer or drop such events in states that cannot handle them, or limit how many it keeps. Or keep them in a queue in the"
+          " data, and take them from there in the state that can handle them. If it changes between states that both postpone (connect,"
+          " back off), make that one state with a time-out.",
+          diagnose_proof:look())
+     || #{pid := P, changes := Changes, ms := Ms, events := Events, least := Least} <- Retries, P =:= Pid,
+        Changes >= ?CHANGED, Least >= ?POSTPONED, 1000 * Events >= ?RETRIED_A_SECOND * Ms];
+of_machine(#{}, #{}) -> [].
 
 %% @doc The sign of a process that did not answer.
 -spec of_unresponsive(diagnose_types:unresponsive()) -> [diagnose_types:sign()].
