@@ -337,6 +337,7 @@ field() {
 
 @test "field: state_grows" { field --once state_grows; }
 
+@test "field: states_polled" { field --once states_polled; }
 @test "field: supervisor_ends" { field --once supervisor_ends; }
 @test "field: supervisor_storm" { field --once supervisor_storm; }
 

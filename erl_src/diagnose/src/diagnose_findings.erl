@@ -98,7 +98,9 @@ process({Process, Signs}) -> #{subject => #{process => maps:with([pid, name], Pr
 
 %% Nothing, one process as itself, or several as what they are.
 alike(Label, Singles, Group, Look) ->
-    Shared = case Group of none -> []; #{} -> diagnose_signs:of_group(Group, Look) end,
+    Asks = of_kind(states_asked_for, Singles) =/= [],
+    Shared = [Sign || Group =/= none, #{kind := Kind} = Sign <- diagnose_signs:of_group(Group, Look),
+                      not Asks orelse Kind =/= idle_heap andalso Kind =/= uncollected_garbage],
     case {Shared, Singles, Group} of
         {[], [], _} -> [];
         {[], [One], none} -> [process(One)];

@@ -100,6 +100,7 @@
                      priority := low | normal | high | max | unknown,
                      table_scans := #{times := non_neg_integer(), in := frame() | none},
                      by_file := non_neg_integer(),
+                     states_of := [#{pid := binary(), name := atom(), times := pos_integer()}],
                      window_ms := non_neg_integer(),
                      depth := non_neg_integer(),
                      depth_at_work := non_neg_integer(),
@@ -135,7 +136,7 @@
 %% binaries outside the heap, each as often as it is referred to; binaries: each once. min_heap_bytes: what its heap may not fall
 %% below. The bytes of a process with a deep mailbox are unknown. not_traced: others were larger, it did not answer at once, somebody
 %% else traces it, or it ended. not_needed: it has only worked. table_scans: at so many looks it had a table of ETS gone through, and
-%% the function that did.
+%% the function that did. states_of: for whom it waited at so many looks in a request of sys, such as sys:get_state/1.
 
 -type asks() :: [#{pid := binary(), name := atom(), in := frame() | none, for := answer | start | stop, label := mfa() | unknown}].
 %% Of one that waits for an answer while messages wait for it: whom it called, whom that one did, and so on, and where each of them waits.

@@ -152,6 +152,14 @@ evidence(low_priority, #{times := Times, looks := Looks, messages := Messages, r
                    kinds(Others)]);
 evidence(suspended, #{times := Times, looks := Looks, in := In, waits := Ports, by := By}) ->
     io_lib:format("is suspended in ~b of ~b looks~ts~ts~ts", [Times, Looks, seen_in(In), full_ports(Ports), suspended_by(By)]);
+evidence(states_asked_for, #{times := Times, looks := Looks, heap_bytes := Heap, servers := Servers, request := Request, in := In}) ->
+    io_lib:format("asks for the whole state~ts again and again, by ~ts: at ~b of ~b looks~ts; its heap has ~ts",
+                  [[[" of ", lists:join(", ", Servers)] || Servers =/= []],
+                   case Request of get_state -> "sys:get_state"; another -> "a request of sys such as sys:get_status/1" end,
+                   Times, Looks, [[", in ", In] || In =/= unknown], bytes(Heap)]);
+evidence(states_asked_for, #{times := Times, looks := Looks, heap_bytes := Heap}) ->
+    io_lib:format("is asked for its state again and again (sys:get_state/1, sys:get_status/1): at ~b of ~b looks it answers a request of"
+                  " sys; its heap has ~ts", [Times, Looks, bytes(Heap)]);
 evidence(debugging_left_on, #{left := sys, prints := Prints, in := In, times := Times, looks := Looks}) ->
     io_lib:format("passes its events to an option of sys for debugging~ts: it is in sys:handle_debug/4 at ~b of ~b looks",
                   [case In of

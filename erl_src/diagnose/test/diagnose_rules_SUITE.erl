@@ -3,7 +3,8 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, retries_are_counted/1,
+-export([all/0, who_is_asked_for_its_state_is_known/1,
+         who_asks_for_states_is_told_of/1, retries_are_counted/1,
          postponed_events_that_are_handled_again_are_told_of/1, messages_of_timers_are_beside_processes/1,
          memory_of_processes_that_none_has_is_told_of/1, supervisor_that_ends_its_children_is_told_of/1,
          versions_of_faults/1, faults_that_looking_meets/1,
@@ -99,7 +100,9 @@
 -export([serves/1, layouts/1, init/1, started/1, start/2, stop/1]).
 
 all() ->
-    [postponed_events_that_are_handled_again_are_told_of,
+    [who_asks_for_states_is_told_of,
+     who_is_asked_for_its_state_is_known,
+     postponed_events_that_are_handled_again_are_told_of,
      retries_are_counted,
      memory_of_processes_that_none_has_is_told_of,
      messages_of_timers_are_beside_processes,
@@ -739,7 +742,7 @@ scans(Loops, Samples) ->
 
 suspect(More) ->
     maps:merge(#{pid => ~"<0.1.0>", name => '', label => unknown, priority => normal, table_scans => #{times => 0, in => none},
-                 by_file => 0, depth_at_work => 0,
+                 by_file => 0, states_of => [], depth_at_work => 0,
                  queue => on_heap, depth => 5000, usual_depth => 0, least_depth => 0, emptied => 0, status => waiting,
                  gets => false, growth => 0.0, reductions => 0.0, window_ms => 2000, waiting => not_looked, stays => true,
                  samples => [], answer_ms => unknown, hibernates => false, idle => false, heap_bytes => unknown,
@@ -3296,4 +3299,48 @@ retries_are_counted(_) ->
     ?assertEqual(unknown, Retries(Machines)),
     _ = erlang:trace_pattern(StateChange, false, [call_count]),
     _ = [begin true = unlink(Machine), exit(Machine, kill) end || Machine <- Machines], % one takes no message
+    ok.
+
+who_asks_for_states_is_told_of(_) ->
+    Asks = fun(Function, Times) ->
+                   suspect(#{depth => 0, idle => true, heap_bytes => 48_000_000, used_bytes => 40, old_bytes => 0,
+                             states_of => [#{pid => ~"<0.8.0>", name => orders, times => Times}],
+                             samples => [{waiting, [{gen, do_call, 4}, {sys, send_system_msg, 3} | Function] ++ [{shop, counts, 0}], Times},
+                                         {waiting, [{timer, sleep, 1}, {shop, counts, 0}], 40 - Times}]})
+           end,
+    Gives = suspect(#{pid => ~"<0.8.0>", name => orders, depth => 0, heap_bytes => 30_000_000, used_bytes => 20_000_000,
+                      samples => [{running, [{gen, reply, 2}, {sys, handle_system_msg, 8}, {proc_lib, init_p_do_apply, 3}], 8},
+                                  {waiting, [{gen_server, loop, 7}], 32}]}),
+    Found = fun(Suspects) -> [{Subject, Signs} || #{subject := Subject, signs := Signs} <- found(#{suspects => Suspects}, [])] end,
+    %% Nobody but the one who asks is told of, and its garbage is not.
+    [{#{process := #{pid := ~"<0.1.0>"}}, [#{kind := states_asked_for, advice := Advice} = Sign]}] =
+        Found([Asks([{sys, get_state, 2}], 16), Gives]),
+    ?assert(has("part that is needed", Advice)),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign),
+                                    "whole state of <0.8.0> .orders. .*by sys:get_state: at 16 of 40 looks, in shop:counts/0; .*48.0 MB")),
+    [{_, [#{kind := states_asked_for} = Status]}] = Found([Asks([], 16)]),
+    ?assert(has("sys:get_status/1", lists:flatten(diagnose_wording:sentence(Status)))),
+    [{#{process := #{name := orders}}, [#{kind := states_asked_for} = Given]}] = Found([Gives]),
+    ?assert(has("at 8 of 40 looks it answers", lists:flatten(diagnose_wording:sentence(Given)))),
+    [?assertEqual([], [Kind || {_, Signs} <- Found([Other]), #{kind := states_asked_for = Kind} <- Signs])
+     || Other <- [Asks([{sys, get_state, 2}], 3), (Asks([{sys, get_state, 2}], 16))#{heap_bytes := 30_000},
+                  Gives#{samples := [{waiting, [{sys, suspend_loop, 6}, {sys, handle_system_msg, 8}], 40}]},
+                  Gives#{samples := [{waiting, [{gen_server, loop, 7}], 40}]}]].
+
+%% By the monitor of the call.
+who_is_asked_for_its_state_is_known(_) ->
+    Server = spawn_link(fun() -> receive never -> ok end end),
+    Asks = spawn(fun() -> sys:get_state(Server, infinity) end),
+    ok = diagnose_test_wait(fun() -> process_info(Asks, current_function) =:= {current_function, {gen, do_call, 4}} end),
+    ServerText = list_to_binary(pid_to_list(Server)),
+    Row = #{pid => Asks, at => erlang:monotonic_time(millisecond), depth => 0, status => waiting, reductions => 1, unused => 20_000_000},
+    Self = self(),
+    _ = spawn_link(fun() ->
+                           process_flag(trap_exit, true),
+                           Self ! diagnose_probe:watch([Row], erlang:monotonic_time(millisecond) + 300, unknown)
+                   end),
+    #{suspects := [{Asks, #{states_of := [#{pid := ServerText, times := Times}]}}]} = receive #{} = Seen -> Seen end,
+    ?assert(Times > 0),
+    true = unlink(Server),
+    _ = [exit(Pid, kill) || Pid <- [Server, Asks]],
     ok.

@@ -74,7 +74,8 @@ watch(Rows, Until, Accounting) ->
     Tracer = helper(fun() -> trace(Worker, lists:sublist(Prompt, ?TRACED), Nursery) end,
                     [{priority, high}, {message_queue_data, off_heap}]),
     Sampled = lists:uniq(lists:append([lists:sublist([Pid || #{pid := Pid} = Row <- Rows, is_sort(Sort, Row)], ?SAMPLED)
-                                       || Sort <- [deep, suspended, busy, behind]] ++ [most_work(Rows)])),
+                                       || Sort <- [deep, suspended, busy, behind]]
+                                      ++ [most_work(Rows), most_unused(Rows)])),
     Cpu = cpu(),
     Accounted = min(?ACCOUNTED_MS, max(1, (Until - now_ms()) div 3)),
     {Before, First} = accounted(Accounting, now_ms() + Accounted, fun(End) -> samples(Sampled, End, {#{}, []}) end),
@@ -160,6 +161,11 @@ with_cpu(Collections, Used) -> maps:merge(Collections, Used).
 most_work(Rows) ->
     Known = [{Reductions, Pid} || #{pid := Pid, reductions := Reductions} <- Rows, is_integer(Reductions)],
     [Pid || {_, Pid} <- lists:sublist(lists:reverse(lists:sort(Known)), ?SAMPLED)].
+
+%% A heap that is large and empty may be that of somebody who asks for much and drops it.
+most_unused(Rows) ->
+    Unused = [{Bytes, Pid} || #{pid := Pid, unused := Bytes} <- Rows, Bytes >= ?UNUSED_BYTES],
+    [Pid || {_, Pid} <- lists:sublist(lists:reverse(lists:sort(Unused)), ?LARGEST)].
 
 is_sort(deep, #{depth := Depth}) -> Depth >= ?DEEP;
 is_sort(behind, Row) -> is_integer(value(behind, Row)) andalso value(behind, Row) > 0;
@@ -348,7 +354,15 @@ sample(Pid) ->
         undefined -> ended;
         [{_, Depth}, {_, Status}, {_, Stack}, {_, Current}] ->
             Frames = [frame(Frame) || Frame <- lists:sublist(Stack, ?FRAMES)],
-            {Depth, Status, with_native(Status, Current, Frames), table_scan(Current, Frames), is_by_file(Pid, Frames)}
+            {Depth, Status, with_native(Status, Current, Frames), table_scan(Current, Frames), waits_beside(Pid, Frames)}
+    end.
+
+%% What it waits for that is not its own work: a process that it asks for its state, which it monitors first, or that of a file.
+waits_beside(Pid, Frames) ->
+    case lists:member({sys, send_system_msg, 3}, Frames) andalso process_info(Pid, monitors) of
+        {_, [{process, Server} | _]} when is_pid(Server), node(Server) =:= node() -> {state_of, Server};
+        {_, [{process, {Name, Node}} | _]} when Node =:= node() -> {state_of, Name};
+        _ -> is_by_file(Pid, Frames)
     end.
 
 %% Whether it waits for the process of a file that was opened without the mode raw. Whoever prints waits in the same functions.
@@ -501,6 +515,9 @@ suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = 
       answer_ms => middle([Late || {_, _, _, Late, _, _} <- Samples]),
       priority => Priority, table_scans => table_scans([Scan || {_, _, _, _, Scan, _} <- Samples]),
       by_file => length([1 || {_, _, _, _, _, true} <- Samples]),
+      states_of => [#{pid => pid_text(Server), name => registered_as(Server), times => Times}
+                    || {Times, One} <- most_frequent([One || {_, _, _, _, _, {state_of, One}} <- Samples]),
+                       Server <- [case is_atom(One) of true -> whereis(One); false -> One end], is_pid(Server)],
       hibernates => hibernates(Last) orelse is_packed(Sizes) orelse mostly_hibernates([{S, Frames} || {_, S, Frames, _, _, _} <- Samples]),
       idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
       heap_bytes => Heap, used_bytes => Used, old_bytes => Old, stack_bytes => Stack, stack_in => StackIn, asks => Asks,
@@ -534,7 +551,8 @@ a_second(Before, After, Ms) -> 1000 * (After - Before) / Ms.
 %% What the look at all knows of a process that was not looked at closer, or did not answer then.
 of_row(#{pid := Pid, depth := Depth, status := Status} = Row, Names) ->
     #{pid => pid_text(Pid), name => maps:get(Pid, Names, ''), label => unknown, priority => unknown,
-      table_scans => #{times => 0, in => none}, by_file => 0, depth_at_work => 0, queue => unknown, status => Status, window_ms => 0,
+      table_scans => #{times => 0, in => none}, by_file => 0, states_of => [], depth_at_work => 0,
+      queue => unknown, status => Status, window_ms => 0,
       depth => Depth, usual_depth => Depth, least_depth => 0, emptied => 0, gets => unknown, growth => unknown, reductions => unknown,
       samples => [], answer_ms => unknown, waiting => not_looked, stays => true, hibernates => false, idle => false,
       heap_bytes => unknown, used_bytes => unknown, old_bytes => unknown, stack_bytes => unknown, stack_in => [], asks => [],

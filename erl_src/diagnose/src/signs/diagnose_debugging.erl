@@ -2,16 +2,64 @@
 %% processes that are suspended. Pure.
 -module(diagnose_debugging).
 
--export([of_process/1, of_node/1, is_debugged/1, is_covered/2, is_interpreted/1, suspended_by/2]).
+-export([of_process/2, of_node/1, is_debugged/1, is_covered/2, is_interpreted/1, suspended_by/2]).
 
 -import(diagnose_sign, [sign/4, text/2]).
 -import(diagnose_samples, [looks/1, working/1, looks_through/2]).
 
 -include("../diagnose_bounds.hrl").
 
-%% @doc The sign of a process that passes each event to an option of sys.
--spec of_process(diagnose_types:suspect()) -> [diagnose_types:sign()].
-of_process(#{samples := Samples}) ->
+%% @doc The signs of a process that passes each event to an option of sys, or that asks for the state of others.
+-spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_process(Suspect, Look) -> passes_events(Suspect) ++ asks_for_states(Suspect) ++ gives_its_state(Suspect, Look).
+
+%% The answer is a copy of all that the server has, so a large one is seen by the heap.
+asks_for_states(#{samples := Samples, heap_bytes := Heap, states_of := States})
+  when is_integer(Heap), Heap >= ?WORTH_BYTES ->
+    Times = looks(asking(Samples)),
+    [sign(states_asked_for,
+          #{times => Times, looks => looks(Samples), heap_bytes => Heap, servers => [diagnose_sign:process(One) || One <- States],
+            request => request(Samples), in => asks_in(Samples)},
+          states_advice(), diagnose_proof:look())
+     || is_often(Times, Samples)];
+asks_for_states(#{}) -> [].
+
+%% Who asks may not be among those that were looked at.
+gives_its_state(#{samples := Samples, heap_bytes := Heap}, #{suspects := Suspects}) when is_integer(Heap), Heap >= ?WORTH_BYTES ->
+    Times = looks([Sample || {_, Stack, _} = Sample <- Samples, is_answered(Stack)]),
+    [sign(states_asked_for, #{times => Times, looks => looks(Samples), heap_bytes => Heap}, states_advice(), diagnose_proof:look())
+     || is_often(Times, Samples), lists:all(fun(Suspect) -> asks_for_states(Suspect) =:= [] end, Suspects)];
+gives_its_state(#{}, _Look) -> [].
+
+is_often(Times, Samples) -> looks(Samples) >= ?BUSY_LOOKS andalso Times >= ?DEBUGGED * looks(Samples).
+
+asking(Samples) -> [Sample || {_, Stack, _} = Sample <- Samples, lists:member({sys, send_system_msg, 3}, Stack)].
+
+is_answered(Stack) ->
+    lists:any(fun({Module, Function, _}) -> Module =:= sys andalso Function =:= handle_system_msg end, Stack)
+        andalso not lists:any(fun is_of_suspension/1, Stack).
+
+is_of_suspension({Module, Function, _}) -> Module =:= sys andalso (Function =:= suspend_loop orelse Function =:= suspend_loop_hib).
+
+%% sys:get_status/1 leaves no frame of its own.
+request(Samples) ->
+    case lists:any(fun({_, Stack, _}) -> lists:member({sys, get_state, 1}, Stack) orelse lists:member({sys, get_state, 2}, Stack) end,
+                   Samples) of
+        true -> get_state;
+        false -> another
+    end.
+
+asks_in(Samples) ->
+    Own = [{Status, [Frame || {Module, _, _} = Frame <- Stack, Module =/= sys, Module =/= gen], Times}
+           || {Status, Stack, Times} <- asking(Samples)],
+    diagnose_samples:most_seen(Own).
+
+states_advice() ->
+    "sys:get_state/1 and sys:get_status/1 are for debugging: the server copies its whole state for each answer, and takes no other"
+    " message meanwhile. Add a call of its own that answers with the part that is needed, such as a size. Or have the server publish it"
+    " (counters, a row of an ETS table).".
+
+passes_events(#{samples := Samples}) ->
     {Prints, In} = option(Samples),
     [sign(debugging_left_on,
           #{left => sys, prints => Prints, in => In, times => looks(debugged(Samples)), looks => looks(Samples)},

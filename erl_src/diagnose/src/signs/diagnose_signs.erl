@@ -8,7 +8,8 @@
 %% @doc The kinds in the order of a report: what hurts most comes first, and causes before what they cause.
 -spec kinds() -> [diagnose_types:kind()].
 kinds() ->
-    [unresponsive, slow_emulator, too_few_schedulers, overloaded, near_limit, tracing, debugging_left_on, interpreted_code, dirty_queue,
+    [unresponsive, slow_emulator, too_few_schedulers, overloaded, near_limit, tracing, debugging_left_on,
+     states_asked_for, interpreted_code, dirty_queue,
      suspended, low_priority, deep_mailbox, awaited, not_accepted, nagle_delay, starting_application, restart_loop, scanning_receive,
      high_priority, table_scan, code_lookups, postponed_events, busy_process, long_schedules, native_time,
      os_processes, forced_collections, long_collection, collecting_together, copied_starts,
@@ -33,13 +34,14 @@ told_once(Signs) ->
     Told = lists:append([told_by(Kind) || #{kind := Kind} <- Signs]),
     [Sign || #{kind := Kind} = Sign <- Signs, not lists:member(Kind, Told)].
 
+told_by(states_asked_for) -> [idle_heap, large_heap];
 told_by(postponed_events) -> [busy_process, large_heap];
 told_by(_) -> [].
 
 all_of_process(Suspect, Scans, Look, Faults) ->
     diagnose_mailboxes:of_process(Suspect, Scans, Look) ++ diagnose_waits:of_process(Suspect, Look)
         ++ diagnose_work:of_process(Suspect, Look) ++ diagnose_waits:of_machine(Suspect, Look)
-        ++ diagnose_debugging:of_process(Suspect) ++ diagnose_busy:of_process(Suspect, Look)
+        ++ diagnose_debugging:of_process(Suspect, Look) ++ diagnose_busy:of_process(Suspect, Look)
         ++ diagnose_heaps:of_process(Suspect, Look) ++ diagnose_collections:of_process(Suspect)
         ++ [known_fault(Suspect, Fault, Look)
             || Fault <- diagnose_known_faults:fitting(Faults, maps:get(otp, Look), Suspect, Scans)].

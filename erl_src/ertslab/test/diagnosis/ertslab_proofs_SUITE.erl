@@ -282,6 +282,8 @@ looks() ->
      {#{suspects => [suspect(#{used_bytes => 9_000_000})], layouts => [{~"<0.1.0>", Layout}]}, []},
      {#{suspects => [suspect(#{depth => 0})],
         retries => [#{pid => ~"<0.1.0>", ms => 1000, changes => 5, events => 750_000, least => 150_000}]}, []},
+     {#{suspects => [suspect(#{depth => 0, heap_bytes => 48_000_000,
+                               samples => [{waiting, [{gen, do_call, 4}, {sys, send_system_msg, 3}], 20}]})]}, []},
      {#{suspects => [suspect(#{depth => 0, name => code_server})],
         lookups => #{ms => 1000, times => 40, count => 1, again => 39, asking => 1, modules => [{m, 40}], in => [], labels => []}}, []},
      {#{links => #{timer_bytes => 90_000_000,
@@ -336,7 +338,7 @@ suspect(More) ->
     maps:merge(#{pid => ~"<0.1.0>", name => '', label => unknown, queue => on_heap, depth => 5000, usual_depth => 0, least_depth => 0,
                  status => waiting, gets => false, growth => 0.0, reductions => 0.0, window_ms => 2000, waiting => not_looked,
                  stays => true, asks => [], priority => normal, table_scans => #{times => 0, in => none},
-                 by_file => 0, depth_at_work => 0,
+                 by_file => 0, states_of => [], depth_at_work => 0,
                  samples => [], answer_ms => unknown, hibernates => false, idle => false, heap_bytes => unknown, used_bytes => unknown,
                  old_bytes => unknown, stack_bytes => unknown, stack_in => [], held_bytes => unknown, held_before => unknown,
                  binaries => unknown, min_heap_bytes => 0, pauses => unknown}, More).
