@@ -7,8 +7,8 @@
               traced/0,
               beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0,
               wakes/0,
-              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0, nagle_delays/0,
-              debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
+              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0,
+              nagle_delays/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 24,
