@@ -20,7 +20,7 @@ source "$TOP/otp_patches/variants.sh"
 usage() {
     cat <<USAGE
 Example: ./build.sh otp --vm stock_copy,tuned
-         ./build.sh otp --git ~/otp --rev main --rev mine
+         ./build.sh otp --git ~/otp --rev master --rev mine
 
 Usage: ./build.sh otp [--otp RELEASE] [--vm NAMES] [--source PATH] [--refresh]
                         [--interpreter NAMES] [--builds N]

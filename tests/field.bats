@@ -160,6 +160,7 @@ field() {
 
 @test "field: healthy_collections" { field --once healthy_collections; }
 
+@test "field: healthy_consumers" { field --once healthy_consumers; }
 @test "field: healthy_credit" { field --once healthy_credit; }
 
 @test "field: healthy_echo" { field --once healthy_echo; }

@@ -60,7 +60,7 @@ busy_with(#{collections := Collections} = Look) ->
 
 %% Nor of what waits for the answer of somebody who may never give it.
 waits_with(#{unanswered := #{count := Count}}) when Count > 0 ->
-    [" ", processes_wait(Count), " for the answer to the same call at two looks, for work or in vain; \"Processes\" tells for whom."];
+    [" ", processes_wait(Count), " at two looks for an answer of the same process, for work or in vain; \"Processes\" tells for whom."];
 waits_with(#{}) -> [].
 
 processes_wait(1) -> "1 process waits";

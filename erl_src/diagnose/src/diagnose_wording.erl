@@ -696,8 +696,8 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
     [unicode:characters_to_binary(Sentence)
      || Sentence <-
             unseen(Look)
-            ++ ["The exact version of OTP: the release has no file OTP_VERSION, so known faults were not checked." || Otp =:= unknown]
-            ++ ["The exact version of OTP: the node read no file in time, so known faults were not checked."
+            ++ ["The exact version of OTP: the release has no file OTP_VERSION. Faults of single versions were not checked." || Otp =:= unknown]
+            ++ ["The exact version of OTP: the node read no file in time. Faults of single versions were not checked."
                 || Otp =:= not_looked, Ended =:= finished]
             ++ ["The collections' share: the emulator was built without microstate accounting."
                 || Collections =:= unknown, Closer =:= finished]

@@ -44,7 +44,7 @@
          start_that_is_waited_for_is_told_of/1,
          tables_that_are_gone_through_are_told_of/1, collections_that_are_asked_for_are_told_of/1, priority_is_told_of/1,
          suspended_by_sys_is_resumed/1, near_its_limit_is_not_collected/1, low_priority_is_not_busy/1,
-         what_processes_are_given_is_told_of/1, workers_come_last/1, what_was_not_measured_is_in_the_last_line/1,
+         what_processes_are_given_is_told_of/1, workers_come_last/1, what_was_not_measured_is_in_the_last_line/1, calls_that_are_answered_are_other_calls/1,
          who_formats_a_large_term_is_told_so/1, what_a_process_says_that_it_is/1,
          version_that_is_not_known/1, who_works_for_itself_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
          kinds_that_timers_wake_are_told_of/1, transactions_that_begin_again_are_told_of/1,
@@ -181,7 +181,7 @@ all() ->
      start_that_is_waited_for_is_told_of,
      tables_that_are_gone_through_are_told_of, collections_that_are_asked_for_are_told_of, priority_is_told_of,
      suspended_by_sys_is_resumed, near_its_limit_is_not_collected, low_priority_is_not_busy,
-     what_processes_are_given_is_told_of, workers_come_last, what_was_not_measured_is_in_the_last_line,
+     what_processes_are_given_is_told_of, workers_come_last, what_was_not_measured_is_in_the_last_line, calls_that_are_answered_are_other_calls,
      who_formats_a_large_term_is_told_so, what_a_process_says_that_it_is,
      version_that_is_not_known, who_works_for_itself_is_told_of, behaviour_that_never_rests_is_told_of,
      kinds_that_timers_wake_are_told_of, transactions_that_begin_again_are_told_of, tables_that_are_kept_fixed_are_told_of,
@@ -545,7 +545,7 @@ who_waits_for_an_answer_all_the_time_is_told(_) ->
     [true = exit(One, kill) || One <- [Caller, Server]],
     Nothing = (nothing())#{processes := #{looked => 3, skipped => #{}}},
     Report = #{findings => [], warnings => [], unknown => [], place => #{in => library, node => own}, look => Nothing#{unanswered => Seen}},
-    ?assertMatch({match, _}, re:run(diagnose_text:last_line(Report), "Nothing found.* [0-9,]+ process(es)? waits? for the answer")),
+    ?assertMatch({match, _}, re:run(diagnose_text:last_line(Report), "Nothing found.* [0-9,]+ process(es)? waits? at two looks for an answer")),
     {_, Facts} = lists:keyfind("Processes", 1, diagnose_text:facts(Report)),
     ?assertMatch({match, _}, re:run(Facts, [Pid, " .*for never_answers"])),
     ?assert(Count >= 1),
@@ -593,6 +593,22 @@ workers_come_last(_) ->
     Unseen = fun(Seen) -> [unicode:characters_to_list(Sentence) || Sentence <- diagnose_wording:unseen(maps:merge(nothing(), Seen))] end,
     [?assertMatch(["Which processes and programs are started was not inspected" ++ _], Unseen(Seen) -- Unseen(#{}))
      || Seen <- [#{starts => unknown}, #{programs => unknown}]].
+
+%% A worker that waits for a job waits at most looks, too, but for another one each time.
+calls_that_are_answered_are_other_calls(_) ->
+    Server = spawn_link(fun Serve() -> receive {'$gen_call', From, Wait} -> Wait andalso gen:reply(From, ok), Serve() end end),
+    Caller = fun(Answered) ->
+                     spawn_link(fun Calls() -> {ok, ok} = gen:call(Server, '$gen_call', Answered, infinity), timer:sleep(20), Calls() end)
+             end,
+    Pids = [Stuck, Answered] = [Caller(false), Caller(true)],
+    timer:sleep(50),
+    Before = [{Pid, Done} || Pid <- Pids, {_, Done} <- [process_info(Pid, reductions)]],
+    timer:sleep(300),
+    ?assertEqual([true, false, false],
+                 [diagnose_probe:are_same_calls([One || {Pid, _} = One <- Before, lists:member(Pid, Of)])
+                  || Of <- [[Stuck], [Answered], Pids]]),
+    _ = [begin unlink(Pid), exit(Pid, kill) end || Pid <- [Server | Pids]],
+    ok.
 
 %% Some systems never give it, so it leaves a look complete; but nobody is to think that it was measured.
 what_was_not_measured_is_in_the_last_line(_) ->

@@ -12,10 +12,10 @@ start() ->
     Owner = self(),
     %% Who starts the node ends, and a listener ends with its owner.
     ok = ssl:controlling_process(Listener, spawn(fun() -> receive stop -> Owner end end)),
-    _ = [spawn(?MODULE, accepts, [Listener]) || _ <- lists:seq(1, 4)],
+    _ = [spawn(?MODULE, accepts, [Listener]) || _ <- lists:seq(1, 16)],
     Count = counters:new(1, []),
     ok = persistent_term:put(invoices, Count),
-    _ = [spawn(?MODULE, invoices, [Port, Count]) || _ <- lists:seq(1, 4)],
+    _ = [spawn(?MODULE, invoices, [Port, Count]) || _ <- lists:seq(1, 16)],
     ok.
 
 accepts(Listener) ->

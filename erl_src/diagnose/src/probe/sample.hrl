@@ -11,6 +11,10 @@
 -define(COLLECTED, 6).
 %% To be asked by this look takes some.
 -define(ASKED_REDUCTIONS, 1000).
+%% Two questions for them take so many at most, and to get an answer and to call again takes 10 or more. So many of those that wait do so
+%% in one call all the time.
+-define(SAME_CALL_REDUCTIONS, 4).
+-define(SAME_CALLS, 0.95).
 %% A process that was asked for its binaries or its messages answers with a copy of the words.
 -define(SHAPED_DEPTH, 50_000).
 -define(SHAPED_BYTES, 3_000_000).
@@ -385,8 +389,20 @@ awaited(Groups, Names, Deadline) ->
              || {Called, Same} <- maps:to_list(maps:groups_from_list(fun({Called, _}) -> Called end, fun({_, Call}) -> Call end, Calls)),
                 lists:sum([Count || #{count := Count} <- Same]) >= least_awaited(Called), One <- awaited_one(Called, Same, Names)],
     Until = min(Deadline - ?ANSWER_MS, now_ms() + ?MEANWHILE_MS),
-    Watched = [{One, begun(fun() -> meanwhile(Called, Until) end)} || {Called, One} <- Found],
-    [with_meanwhile(One, answered(Helper, Until + ?ANSWER_MS)) || {One, Helper} <- Watched].
+    Before = [{Called, [{Pid, Done} || {Pid, {Whom, _, _}} <- maps:to_list(Answers), lists:member(Called, Whom), Done <- done(Pid)]}
+              || {Called, _} <- Found, is_tuple(Called), lists:member(element(1, Called), [answer, far])],
+    Watched = [{Called, One, begun(fun() -> meanwhile(Called, Until) end)} || {Called, One} <- Found],
+    All = [{Called, with_meanwhile(One, answered(Helper, Until + ?ANSWER_MS))} || {Called, One, Helper} <- Watched],
+    [One || {Called, One} <- All, are_same_calls(proplists:get_value(Called, Before, []))].
+
+%% @doc Whether these have done nothing since they had so many reductions. The consumers of a queue of work, and those that wait for a pool
+%% for a moment, wait at most looks, too: each time in another call.
+-spec are_same_calls([{pid(), Reductions :: non_neg_integer()}]) -> boolean().
+are_same_calls(Before) ->
+    Same = [Pid || {Pid, Then} <- Before, Now <- done(Pid), Now - Then =< ?SAME_CALL_REDUCTIONS],
+    length(Same) >= ?SAME_CALLS * length(Before).
+
+done(Pid) -> [Reductions || {_, Reductions} <- [process_info(Pid, reductions)]].
 
 with_meanwhile(One, #{} = Seen) -> maps:merge(One, Seen);
 with_meanwhile(One, _) -> One.

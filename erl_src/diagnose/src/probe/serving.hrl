@@ -189,11 +189,12 @@ unanswered(Until) ->
 
 calls_now(Pid) ->
     case process_info(Pid, [status, reductions, current_stacktrace, monitors]) of
-        [{_, waiting}, {_, Reductions}, {_, [_ | _] = Stack}, {_, Monitors}] ->
+        [{_, Status}, {_, Reductions}, {_, [_ | _] = Stack}, {_, Monitors}] ->
             case called_in(Stack, [Monitored || {process, Monitored} <- Monitors]) of
                 %% The caller of a look at the own node waits for the look.
                 [{For, _} = Called | _] when For =:= answer; For =:= lock ->
-                    [{Called, In, Reductions} || In <- [own_frame(Stack)], not is_of_look(In)];
+                    [{Called, In, Reductions} || settled(Pid, Status, ?ASKED_AGAIN) =:= waiting, In <- [own_frame(Stack)],
+                                                 not is_of_look(In)];
                 _ -> []
             end;
         _ -> []

@@ -235,10 +235,10 @@ command() ->
                          handler => fun ertslab_places:measure/1},
             "bisect" => #{lab => true, help => "finds the commit of OTP that made an experiment slower. It builds and measures commit"
                                                " after commit, until one of them is the cause with a probability of 95 %",
-                          examples => ["bisect length --git ~/otp --good main --bad mine --metric dense"],
+                          examples => ["bisect length --git ~/otp --good master --bad mine --metric dense"],
                           arguments => of_call(bisect), handler => fun ertslab_bisect:run/1},
             "follow" => #{lab => true, help => "measures every N-th commit of a history of OTP against the first one",
-                          examples => ["follow length --git ~/otp --good main --bad mine --every 20"],
+                          examples => ["follow length --git ~/otp --good master --bad mine --every 20"],
                           arguments => of_call(follow), handler => fun ertslab_follow:run/1},
             "report" => #{help => "shows results: as one page that opens offline, as text for a pull request, or as lines for"
                                   " benchstat",
