@@ -180,6 +180,8 @@
 -define(SHORT_LOOK, 10).
 %% Of processes alike one has so much of the work of all.
 -define(MOST_OF_WORK, 0.8).
+%% Collections of a process with many messages take so much of its time, or the place of the messages hardly matters.
+-define(MESSAGES_COLLECTED, 0.02).
 -define(MANY_LINKS, 10_000).
 %% A process of OTP or of RabbitMQ has some thousands at most.
 -define(DICTIONARY_KEYS, 10_000).

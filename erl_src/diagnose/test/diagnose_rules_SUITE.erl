@@ -1432,7 +1432,7 @@ long_runs_are_seen(_) ->
 %% A pattern that is compiled for each text holds a scheduler.
 who_holds_up_the_look_is_seen(_) ->
     process_flag(trap_exit, true),
-    Pattern = iolist_to_binary(lists:join("|", [["(?:bot", integer_to_list(N), "[a-z]*/[0-9.]+)"] || N <- lists:seq(1, 60)])),
+    Pattern = iolist_to_binary(lists:join("|", [["(?:bot", integer_to_list(N), "[a-z]*/[0-9.]+)"] || N <- lists:seq(1, 240)])),
     Filter = spawn_link(fun Filters() -> nomatch = re:run(~"Mozilla/5.0", Pattern, [caseless]), Filters() end),
     Deadline = erlang:monotonic_time(millisecond) + 5000,
     NotSlow = diagnose_probe:early_runs(499, #{}, Deadline),

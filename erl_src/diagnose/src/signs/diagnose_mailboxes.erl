@@ -371,8 +371,9 @@ scanning_receive(#{usual_depth := Depth, queue := Queue},
          diagnose_proof:look()).
 
 %% On the heap is only advised where a receive was seen going by the messages.
-message_queue_data(#{queue := Queue, usual_depth := Depth, pauses := #{minor := Minor, full := Full, window_ms := Ms}} = Suspect,
-                   Scans) when Minor + Full >= ?COLLECTIONS; Queue =:= off_heap ->
+message_queue_data(#{queue := Queue, usual_depth := Depth, pauses := #{minor := Minor, full := Full, total_us := Us, window_ms := Ms}}
+                       = Suspect,
+                   Scans) when Minor + Full >= ?COLLECTIONS, Us >= ?MESSAGES_COLLECTED * 1000 * Ms; Queue =:= off_heap ->
     Seen = #{deepest => Depth, collections => Minor + Full, seconds => Ms / 1000},
     case diagnose_queue_advice:advise(Seen) of
         #{favours := Other, because := Because} when Other =:= off_heap, Queue =:= on_heap;
