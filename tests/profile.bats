@@ -40,7 +40,7 @@ for vm in profile["vms"]:
     assert "erts_trapping_length_1" in names, names
     assert "$exp_hibernate:sum/2" in names, names
     assert vm["counters"]["task-clock"] > 0, vm["counters"]
-assert any("no timing" in note for note in profile["notes"])
+assert any("not a timing" in note for note in profile["notes"])
 PYTHON
     ends 0 ""
     grep -q '^erts_sched;.*[$]exp_hibernate:serve/1;.*erts_trapping_length_1 [0-9]*$' "$OUT/stock.folded"
