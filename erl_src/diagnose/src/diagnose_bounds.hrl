@@ -231,6 +231,8 @@
 %% A table with so much, and a quarter of all memory, that gets rows all the time and loses none: as many as all memory within the time
 %% of ?GROWS_TO_LIMIT_S.
 -define(GROWING_BYTES, 30_000_000).
+-define(FILLED_MS, 30_000).
+-define(YOUNG_TABLE, 0.75).
 %% Such a part of some rows is lists of characters.
 -define(CHARACTERS, 0.5).
 -define(MANY_TABLES, 10_000).

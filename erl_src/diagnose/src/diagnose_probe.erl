@@ -19,7 +19,7 @@
          is_at_rest/2, timers/1, retries/1, floods/1, shares/1, links/4, nagle_delays/1, native_times/1, native_times_ended/1,
          asked_for_modules/1, in_tables/1, tables/0,
          texts_of/1, not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1, debugged/0, suspenders/3, who_call/2,
-         mostly_hibernates/1, began_with/1, are_same_calls/1]).
+         mostly_hibernates/1, began_with/1, are_same_calls/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.

@@ -252,7 +252,7 @@
                    write_concurrency => boolean() | auto}.
 %% index_of: the attribute and the table of mnesia for which it is an index. characters: the part of some rows that lists of characters, or
 %% of bytes, take.
--type growing() :: #{name := atom(), owner := binary(),
+-type growing() :: #{name := atom(), owner := binary(), node_ms := non_neg_integer(),
                      looks := [{Ms :: non_neg_integer(), Rows :: non_neg_integer(), Bytes :: non_neg_integer()}]}.
 %% What large tables had at each look.
 -type tables() :: #{lost => non_neg_integer(),

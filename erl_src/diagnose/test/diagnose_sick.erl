@@ -110,7 +110,12 @@ fragmented() ->
     started(sick_fragmented, fun() -> Kept = Keep(Make()), true = garbage_collect(), Kept end, fun sleep_with/1, []).
 
 %% Collects while messages wait on its heap.
-on_heap() -> started(sick_on_heap, fun() -> fill(2000) end, none, [{message_queue_data, on_heap}]).
+on_heap() -> started(sick_on_heap, fun() -> fill(10_000) end, fun collects_often/1, [{message_queue_data, on_heap}]).
+
+%% For some hundredths of its time.
+collects_often(Live) ->
+    true = garbage_collect(),
+    receive after 1 -> collects_often(Live) end.
 
 %% Is back when what was to be made is made.
 started(Name, Make, Then, Options) ->

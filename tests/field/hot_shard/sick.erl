@@ -41,5 +41,5 @@ init(shard) -> {ok, none}.
 
 handle_call(_, _, State) -> {noreply, State}.
 handle_cast({order, N}, State) ->
-    true = lists:sum([length(lists:seq(1, 100)) || _ <- lists:seq(1, 300)]) > N - N,
+    true = lists:sum([length(lists:seq(1, 100)) || _ <- lists:seq(1, 3000)]) > N - N,
     {noreply, State}.

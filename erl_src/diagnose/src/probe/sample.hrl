@@ -11,10 +11,12 @@
 -define(COLLECTED, 6).
 %% To be asked by this look takes some.
 -define(ASKED_REDUCTIONS, 1000).
-%% Two questions for them take so many at most, and to get an answer and to call again takes 10 or more. So many of those that wait do so
-%% in one call all the time.
--define(SAME_CALL_REDUCTIONS, 4).
--define(SAME_CALLS, 0.95).
+%% Some questions take one each, and to get an answer and to call again takes 10 or more. So many of those that wait do so in one call all
+%% the time: some of the others may have been collected meanwhile, by this look.
+-define(SAME_CALL_REDUCTIONS, 8).
+-define(SAME_CALLS, 0.7).
+%% A new process comes to its receive within.
+-define(TO_REST_MS, 10).
 %% A process that was asked for its binaries or its messages answers with a copy of the words.
 -define(SHAPED_DEPTH, 50_000).
 -define(SHAPED_BYTES, 3_000_000).
@@ -389,17 +391,25 @@ awaited(Groups, Names, Deadline) ->
              || {Called, Same} <- maps:to_list(maps:groups_from_list(fun({Called, _}) -> Called end, fun({_, Call}) -> Call end, Calls)),
                 lists:sum([Count || #{count := Count} <- Same]) >= least_awaited(Called), One <- awaited_one(Called, Same, Names)],
     Until = min(Deadline - ?ANSWER_MS, now_ms() + ?MEANWHILE_MS),
+    Control = spawn_link(fun() -> receive stop -> ok end end),
+    _ = Found =/= [] andalso wait(?TO_REST_MS),
+    Began = lists:sum(done(Control)),
     Before = [{Called, [{Pid, Done} || {Pid, {Whom, _, _}} <- maps:to_list(Answers), lists:member(Called, Whom), Done <- done(Pid)]}
               || {Called, _} <- Found, is_tuple(Called), lists:member(element(1, Called), [answer, far])],
     Watched = [{Called, One, begun(fun() -> meanwhile(Called, Until) end)} || {Called, One} <- Found],
     All = [{Called, with_meanwhile(One, answered(Helper, Until + ?ANSWER_MS))} || {Called, One, Helper} <- Watched],
-    [One || {Called, One} <- All, are_same_calls(proplists:get_value(Called, Before, []))].
+    _ = Before =/= [] andalso wait(max(0, Until - now_ms())),
+    OfControl = lists:sum(done(Control)) - Began,
+    true = unlink(Control),
+    true = exit(Control, kill),
+    [One || {Called, One} <- All, are_same_calls(proplists:get_value(Called, Before, []), OfControl)].
 
-%% @doc Whether these have done nothing since they had so many reductions. The consumers of a queue of work, and those that wait for a pool
-%% for a moment, wait at most looks, too: each time in another call.
--spec are_same_calls([{pid(), Reductions :: non_neg_integer()}]) -> boolean().
-are_same_calls(Before) ->
-    Same = [Pid || {Pid, Then} <- Before, Now <- done(Pid), Now - Then =< ?SAME_CALL_REDUCTIONS],
+%% @doc Whether these have done nothing since they had so many reductions, or no more than another process that only waits: the VM has each
+%% do something where a module is purged, for example. The consumers of a queue of work, and those that wait for a pool for a moment, wait
+%% at most looks, too: each time in another call.
+-spec are_same_calls([{pid(), Reductions :: non_neg_integer()}], non_neg_integer()) -> boolean().
+are_same_calls(Before, OfControl) ->
+    Same = [Pid || {Pid, Then} <- Before, Now <- done(Pid), Now - Then =< ?SAME_CALL_REDUCTIONS + 2 * OfControl],
     length(Same) >= ?SAME_CALLS * length(Before).
 
 done(Pid) -> [Reductions || {_, Reductions} <- [process_info(Pid, reductions)]].

@@ -84,7 +84,7 @@ grown_tables(Tables, Began, Until, Seen) ->
             grown_tables(Tables, Began, Until, [Now | Seen]);
         false ->
             All = lists:append(lists:reverse([Now | Seen])),
-            [#{name => Name, owner => owner(Owner),
+            [#{name => Name, owner => owner(Owner), node_ms => element(1, erlang:statistics(wall_clock)),
                looks => [{Ms, Rows, Words * erlang:system_info(wordsize)}
                          || {Of, {Ms, Rows, Words}} <- All, Of =:= Table, is_integer(Rows), is_integer(Words)]}
              || Table <- Tables, Owner <- [ets:info(Table, owner)], is_pid(Owner), Name <- [ets:info(Table, name)]]

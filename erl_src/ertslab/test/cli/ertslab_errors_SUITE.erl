@@ -99,7 +99,7 @@ advised() ->
       ~"me@lab: the ertslab in /ertslab is not the same as this one; bring both to one commit and run './build.sh erl'.",
       ~"me@lab: the ertslab in /ertslab is not the same as this one."},
      {{ertslab_arms, {not_built, "tuned"}},
-      ~"tuned is not built; './build.sh otp' builds it. An Erlang that is installed is named by its path, as /usr.",
+      ~"tuned is not built; './build.sh otp' builds it, with --otp N for another release. An Erlang that is installed is named by its path, as /usr.",
       ~"tuned is not built."},
      {{ertslab_declared, {none, toys}},
       ~"no application here declares 'toys'; './build.sh erl' compiles those of this clone.",

@@ -87,7 +87,7 @@ machines_are_named_in_one_way(Config) ->
 what_is_no_arm_is_refused(_) ->
     [command_line:refused(Status, Text, ["compare", "estone", "--quick" | Words])
      || {Status, Text, Words} <- [{1, "no Erlang is there", ["--vm", "/nowhere,stock"]},
-                                  {1, "no Erlang that starts", ["--vm", "/bin/false,stock"]},
+                                  {1, "not an Erlang that starts", ["--vm", "/bin/false,stock"]},
                                   {1, "its answer was not understood", ["--vm", "/bin/echo,stock"]},
                                   {2, "a release must follow @", ["--vm", "stock@x,stock"]},
                                   {2, "no OTP 12 is built from here", ["--vm", "stock@12,stock"]},
