@@ -1640,12 +1640,13 @@ most_of_the_memory_is_told_of(_) ->
 
 %% Before it has most of the memory.
 table_that_only_grows_is_told_of(_) ->
-    OfNode = fun(NodeMs, Rows, Total) ->
-                     Table = #{name => spans, owner => ~"<0.9.0> (batch)", node_ms => NodeMs,
-                               looks => [{100 * N, R, 40_000_000 + 500 * R} || {N, R} <- lists:enumerate(Rows)]},
-                     [Sign || #{signs := Signs} <- found(#{growing => [Table], memory => #{total => Total}}, []),
-                              #{kind := large_ets_table} = Sign <- Signs]
-             end,
+    Of = fun(Owner, NodeMs, Rows, Total) ->
+                 Table = #{name => spans, owner => Owner, node_ms => NodeMs,
+                           looks => [{100 * N, R, 40_000_000 + 500 * R} || {N, R} <- lists:enumerate(Rows)]},
+                 [Sign || #{signs := Signs} <- found(#{growing => [Table], memory => #{total => Total}}, []),
+                          #{kind := large_ets_table} = Sign <- Signs]
+         end,
+    OfNode = fun(NodeMs, Rows, Total) -> Of(~"<0.9.0> (batch)", NodeMs, Rows, Total) end,
     Found = fun(Rows, Total) -> OfNode(5000, Rows, Total) end,
     Grows = [400 * N || N <- lists:seq(1, 40)],
     [#{evidence := #{rows_a_second := Rows, bytes_a_second := Bytes}} = Sign] = Found(Grows, 100_000_000),
@@ -1657,6 +1658,7 @@ table_that_only_grows_is_told_of(_) ->
                   Found([Count - 4000 * (Count rem 8000 div 4000) || Count <- Grows], 100_000_000), % some are deleted
                   Found([N || N <- lists:seq(1, 40)], 100_000_000)}),                               % slowly
     %% Filled for four seconds at this pace, as the log of a queue is; and for a minute.
+    ?assertEqual([], Of(~"<0.9.0> (ra_log_ets)", 5000, [400 * N || N <- lists:seq(1, 40)], 100_000_000)),
     ?assertMatch({[], [_]}, {OfNode(60_000, Grows, 100_000_000), OfNode(1_000_000, [240_000 + Count || Count <- Grows], 200_000_000)}).
 
 waiting_for_threads_is_told_of(_) ->

@@ -41,7 +41,7 @@ growing(#{growing := [_ | _] = Tables, memory := #{total := Total}}) ->
         {_, Rows, Bytes} <- [lists:last(Looks)], Bytes >= ?GROWING_BYTES, 4 * Bytes >= Total,
         diagnose_counts:never_fell([R || {_, R, _} <- Looks]),
         RowsASecond <- [diagnose_counts:growth([{Ms, R} || {Ms, R, _} <- Looks])], RowsASecond > 0,
-        not was_just_begun(1000 * Rows / RowsASecond, NodeMs),
+        not was_just_begun(1000 * Rows / RowsASecond, NodeMs), not is_log(Owner),
         BytesASecond <- [diagnose_counts:growth([{Ms, B} || {Ms, _, B} <- Looks])], BytesASecond * ?GROWS_TO_LIMIT_S >= Total,
         Rates <- [#{rows_a_second => RowsASecond, bytes_a_second => BytesASecond}]];
 growing(#{}) -> [].
@@ -49,6 +49,9 @@ growing(#{}) -> [].
 %% A log that is kept in a table until it is on disk fills one after the other, for some seconds each. At this pace the table has been
 %% filled for so long; on a node that is as young, nobody can tell.
 was_just_begun(FilledMs, NodeMs) -> FilledMs < ?FILLED_MS andalso FilledMs < ?YOUNG_TABLE * NodeMs.
+
+%% The server of ra, by which RabbitMQ's quorum queues replicate, whose tables have what is not in its files yet: at most some 64 MB each.
+is_log(Owner) -> binary:match(Owner, <<"(ra_log_ets)">>) =/= nomatch.
 
 %% One table, those of one name, or all of them.
 large_tables(#{tables := #{largest := Tables, named := Named, bytes := Bytes}, memory := #{total := Total}} = Look) ->
