@@ -12,7 +12,7 @@ start() ->
 
 rules(Workers, Rules) ->
     _ = [Worker ! {rules, Rules} || Worker <- Workers],
-    timer:sleep(60),
+    timer:sleep(150),
     rules(Workers, Rules).
 
 works(Rules) ->
