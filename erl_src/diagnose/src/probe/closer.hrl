@@ -160,12 +160,12 @@ with_cpu(Collections, Used) -> maps:merge(Collections, Used).
 
 most_work(Rows) ->
     Known = [{Reductions, Pid} || #{pid := Pid, reductions := Reductions} <- Rows, is_integer(Reductions)],
-    [Pid || {_, Pid} <- lists:sublist(lists:reverse(lists:sort(Known)), ?SAMPLED)].
+    [Pid || {_, Pid} <- ranked(?SAMPLED, Known)].
 
 %% A heap that is large and empty may be that of somebody who asks for much and drops it.
 most_unused(Rows) ->
     Unused = [{Bytes, Pid} || #{pid := Pid, unused := Bytes} <- Rows, Bytes >= ?UNUSED_BYTES],
-    [Pid || {_, Pid} <- lists:sublist(lists:reverse(lists:sort(Unused)), ?LARGEST)].
+    [Pid || {_, Pid} <- ranked(?LARGEST, Unused)].
 
 is_sort(deep, #{depth := Depth}) -> Depth >= ?DEEP;
 is_sort(behind, Row) -> is_integer(value(behind, Row)) andalso value(behind, Row) > 0;

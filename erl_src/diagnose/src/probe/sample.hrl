@@ -390,9 +390,13 @@ awaited(Groups, Names, Deadline) ->
     Found = [{Called, One}
              || {Called, Same} <- maps:to_list(maps:groups_from_list(fun({Called, _}) -> Called end, fun({_, Call}) -> Call end, Calls)),
                 lists:sum([Count || #{count := Count} <- Same]) >= least_awaited(Called), One <- awaited_one(Called, Same, Names)],
-    Until = min(Deadline - ?ANSWER_MS, now_ms() + ?MEANWHILE_MS),
+    still_awaited(Found, Answers, min(Deadline - ?ANSWER_MS, now_ms() + ?MEANWHILE_MS)).
+
+%% Those whose callers wait in the same call until then, and what is seen of them meanwhile.
+still_awaited([], _Answers, _Until) -> [];
+still_awaited(Found, Answers, Until) ->
     Control = spawn_link(fun() -> receive stop -> ok end end),
-    _ = Found =/= [] andalso wait(?TO_REST_MS),
+    ok = wait(?TO_REST_MS),
     Began = lists:sum(done(Control)),
     Before = [{Called, [{Pid, Done} || {Pid, {Whom, _, _}} <- maps:to_list(Answers), lists:member(Called, Whom), Done <- done(Pid)]}
               || {Called, _} <- Found, is_tuple(Called), lists:member(element(1, Called), [answer, far])],

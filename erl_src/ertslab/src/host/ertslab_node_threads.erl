@@ -85,7 +85,7 @@ of_process(Pid) ->
     receive after ?BETWEEN_MS -> ok end,
     After = readings(Pid),
     Ns = erlang:convert_time_unit(erlang:monotonic_time() - Began, native, nanosecond),
-    Both = [{Kind, doing(One, element(2, maps:get(Thread, After)), Ns)} || {Thread, {Kind, One}} <- maps:to_list(Before), is_map_key(Thread, After)],
+    Both = [{Kind, doing(One, Later, Ns)} || {Thread, {Kind, One}} <- maps:to_list(Before), #{Thread := {_, Later}} <- [After]],
     #{os_pid => Pid, stopped => stopped(Pid),
       threads => [of_kind(Kind, Doing) || Kind <- [scheduler, dirty_cpu, dirty_io],
                                           [_ | _] = Doing <- [[D || {K, D} <- Both, K =:= Kind]]]}.
