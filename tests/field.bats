@@ -148,11 +148,13 @@ field() {
 
 @test "field: files_limit" { field --once files_limit; }
 
+@test "field: flush_behind_mailbox" { field --once flush_behind_mailbox; }
 @test "field: global_lock_held" { field --once global_lock_held; }
 @test "field: global_names_wait" { field --once global_names_wait; }
 
 @test "field: handlers_leak" { field --once handlers_leak; }
 
+@test "field: handshakes_hang" { field --once handshakes_hang; }
 @test "field: healthy_batches" { field --once healthy_batches; }
 @test "field: healthy_bursts" { field --once healthy_bursts; }
 
@@ -233,6 +235,7 @@ field() {
 
 @test "field: liveviews" { field --once liveviews; }
 
+@test "field: log_handler_calls" { field --once log_handler_calls; }
 @test "field: low_priority_server" { field --once low_priority_server; }
 
 @test "field: many_small_queues" { field --once many_small_queues; }
@@ -268,6 +271,7 @@ field() {
 
 @test "field: pool_exhausted" { field --once pool_exhausted; }
 
+@test "field: pool_lent" { field --once pool_lent; }
 @test "field: pool_stuck" { field --once pool_stuck; }
 
 @test "field: port_leak" { field --once port_leak; }

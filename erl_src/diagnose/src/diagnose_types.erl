@@ -11,7 +11,7 @@
               nagle_delays/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 24,
+-type look() :: #{format := 25,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -302,7 +302,8 @@
                      came => non_neg_integer(),
                      watched_ms => pos_integer(),
                      holds => [#{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none}],
-                     holders => #{asked | waiting := pos_integer(), in := frame()} | none}
+                     holders => #{asked | waiting := pos_integer(), in := frame()} | none,
+                     monitored => #{count | asked | waiting := pos_integer(), in := frame()} | none}
                  | #{name_servers := [binary()], % as 127.0.0.1:53, whom inet_res asks
                      count := pos_integer(),
                      ms := non_neg_integer(),
@@ -323,7 +324,8 @@
                      kinds := [{mfa() | unknown, pos_integer()}]}.
 %% A process that so many others have called, and that has answered none of these for so long, by a sample of them; what they began with.
 %% at_rest: it was seen waiting for its next message. Then, of two looks: how many that were started since came to wait, and how many
-%% wait no longer; and of those alike that do not wait for it how many do nothing meanwhile, and where most of these wait.
+%% wait no longer; and of those alike, and of those that it monitors, that do not wait for it how many do nothing meanwhile, and where most
+%% of these wait.
 %% lock: it gives out the locks that they wait for; holds: who has them. far: it is on another node; called: its name or identifier
 %% there, or erpc.
 -type not_accepted() :: #{looks := pos_integer(), ms := pos_integer(),

@@ -338,12 +338,15 @@ evidence(awaited, #{for := lock, processes := Processes, ms := Ms, 'of' := Of, h
                                         [[", which is", in_function(In)] || In =/= unknown]]
                                        || #{process := Process, label := Label, in := In} <- Holds])] || Holds =/= []]]);
 evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In, 'of' := Of} = Evidence) ->
-    io_lib:format("about ~ts processes have waited for its answer to a call for ~.1f s and more (~ts), while it is ~ts~ts~ts~ts",
+    io_lib:format("about ~ts processes have waited for its answer to a call for ~.1f s and more (~ts), while it is ~ts~ts~ts~ts~ts",
                   [count(Processes), Ms / 1000, kinds(Of), atom_to_list(Status), in_function(In),
                    [io_lib:format("; ~ts new ones came to wait within ~.1f s", [count(Came), For / 1000])
                     || #{came := #{count := Came, ms := For}} <- [Evidence], Came > 0],
                    [["; ", count(Waiting), " others of their kind are idle", in_function(At), " and do not wait for it"]
-                    || #{holders := #{count := Waiting, in := At}} <- [Evidence]]]);
+                    || #{holders := #{count := Waiting, in := At}} <- [Evidence]],
+                   [["; it monitors ", count(Count), " others, which do not wait for it: ", count(Waiting), " of ", count(Asked),
+                     " that were asked are idle", in_function(At)]
+                    || #{monitored := #{count := Count, asked := Asked, waiting := Waiting, in := At}} <- [Evidence]]]);
 evidence(not_accepted, #{port := Port, least := Least, most := Most, looks := Looks, ms := Ms, accepting := IsAccepting, owner := Owner,
                          label := Label}) ->
     io_lib:format("has connections that wait to be accepted on port ~b (owner ~ts~ts): ~ts at each of ~b looks within ~.1f s~ts",

@@ -11,7 +11,7 @@
          faults_are_complete/1, loop_counts_only_where_it_waits/1, tenth_of_the_looks/1,
          fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1,
          one_that_does_not_answer_costs_only_itself/1, judging_is_limited/1,
-         looping_receive_counts_where_it_polls/1, undecided_receive_is_told/1, undecided_receive_of_a_module_is_told/1,
+         looping_receive_counts_where_it_polls/1, flush_of_a_monitor_scans/1, undecided_receive_is_told/1, undecided_receive_of_a_module_is_told/1,
          silent_process_is_told_of/1, processes_alike_are_told_of_once/1,
          other_names_are_other_processes/1,
          kind_that_was_not_looked_at_is_told_of/1, unknown_one_is_told_of_with_its_kind/1,
@@ -27,7 +27,8 @@
          server_with_long_work_is_busy/1, who_asks_all_is_busy/1,
          server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
          modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
-         who_came_to_wait_and_who_hangs_is_told/1, who_waits_for_its_next_message_is_at_rest/1, loops/0,
+         who_came_to_wait_and_who_hangs_is_told/1, who_is_monitored_beside_the_callers_is_asked/1,
+         who_waits_for_its_next_message_is_at_rest/1, loops/0,
          messages_that_do_not_wait_long_are_none_too_many/1, what_was_swept_is_alive/1, whom_a_process_waits_for_is_told_by_its_function/1,
          memory_that_is_nowhere_else_is_told_of/1, contents_are_not_told/1,
          heap_that_was_asked_for_is_not_idle/1, carriers_that_are_empty_for_a_moment/1, schedulers_that_wait_awake/1,
@@ -153,7 +154,7 @@ all() ->
      versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, tenth_of_the_looks,
      fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault,
      one_that_does_not_answer_costs_only_itself, judging_is_limited,
-     looping_receive_counts_where_it_polls, undecided_receive_is_told, undecided_receive_of_a_module_is_told,
+     looping_receive_counts_where_it_polls, flush_of_a_monitor_scans, undecided_receive_is_told, undecided_receive_of_a_module_is_told,
      silent_process_is_told_of, processes_alike_are_told_of_once, other_names_are_other_processes,
      kind_that_was_not_looked_at_is_told_of, unknown_one_is_told_of_with_its_kind,
      kind_takes_in_no_other_kind, complete_leaves_no_more_than_it_promises,
@@ -166,7 +167,7 @@ all() ->
      server_with_long_work_is_busy, who_asks_all_is_busy,
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
      modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of, what_is_traced_for_a_moment_is_as_before,
-     who_came_to_wait_and_who_hangs_is_told, who_waits_for_its_next_message_is_at_rest,
+     who_came_to_wait_and_who_hangs_is_told, who_is_monitored_beside_the_callers_is_asked, who_waits_for_its_next_message_is_at_rest,
      messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
      memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
      heap_that_was_asked_for_is_not_idle, carriers_that_are_empty_for_a_moment, schedulers_that_wait_awake,
@@ -878,7 +879,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 24, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 25, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       emulator => emulator(),
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
@@ -941,6 +942,18 @@ looping_receive_counts_where_it_polls(_) ->
                    [Line || #{line := Line} <- diagnose_receives:join(Suspect, #{m => {ok, [Urgent, Any]}})]
            end,
     ?assertEqual({[3], [], []}, {Join(running, true), Join(running, false), Join(waiting, true)}).
+
+%% The compiler gives the receive of demonitor/2 a marker, which the reference of an older monitor does not have.
+flush_of_a_monitor_scans(_) ->
+    Receive = #{function => {flush_monitor_messages, 3}, file => "erts_internal.erl", line => 516, verdict => marker, loops => true,
+                polls => true},
+    Suspect = suspect(#{usual_depth => 5000, samples => [{running, [{erts_internal, flush_monitor_messages, 3}, {m, handle_cast, 2}], 10},
+                                                         {running, [{m, handle_cast, 2}], 10}]}),
+    Judged = #{erts_internal => {ok, [Receive]}, m => {ok, [Receive#{function := {handle_cast, 2}}]}},
+    [#{called_from := {m, handle_cast, 2}, seen := 10, looks := 20}] = Scans = diagnose_receives:join(Suspect, Judged),
+    [#{signs := Signs}] = found(#{suspects => [Suspect]}, Scans),
+    [Advice] = [Says || #{kind := scanning_receive, advice := Says} <- Signs],
+    ?assertMatch({_, _}, binary:match(Advice, ~"Leave flush out")).
 
 %% A receive that was not decided may be the one, unless another one of the function is named, or takes what comes.
 undecided_receive_is_told(_) ->
@@ -2043,6 +2056,19 @@ who_waits_in_a_send_or_a_program_is_told_so(_) ->
     ?assertEqual(["find out for what"], Waits({m, other, 0}, ~"call of free")),
     ?assertEqual(["lock of global"], Waits({global, random_sleep, 1}, ~"call of free")),
     ?assertEqual(["handler of logger"], Waits({logger_std_h, write_to_dev, 2}, ~"call of free")),
+    %% Those who log are its callers, whether it works for them or waits.
+    Logging = fun(In, Frame, Status) ->
+                      One = suspect(#{depth => 90, usual_depth => 90, least_depth => 80, waiting => [{~"call of {log, _}", 10}], gets => true,
+                                      idle => Status =:= waiting,
+                                      samples => [{Status, [Frame, {m, handle_call, 3}, {gen_server, handle_msg, 6}], 40}]}),
+                      Caller = #{count => 30, label => {m, request, 0}, in => In, pid => ~"<0.9.0>", called => ~"<0.1.0>"},
+                      [#{signs := [#{kind := deep_mailbox, advice := Says}]}]
+                          = found(#{suspects => [One], unanswered => #{ms => 4000, count => 90, most => [Caller]}}, []),
+                      string:find(Says, "A handler of logger calls it") =/= nomatch
+              end,
+    ?assertEqual([true, true, false, false],
+                 [Logging(In, Frame, Status) || In <- [{logger_backend, call_handlers, 3}, {m, request, 0}],
+                                                {Frame, Status} <- [{{m, posts, 1}, waiting}, {{m, packs, 1}, running}]]),
     ?assertEqual(["find out for what", "no receive"], Waits({m, other, 0}, ~"{left, _}")),
     Syncs = suspect(#{depth => 90, usual_depth => 90, least_depth => 80, waiting => [{~"call of save", 10}], gets => true, reductions => 2.0e4,
                       samples => [{running, [{prim_file, sync, 1}, {m, handle_call, 3}, {gen_server, handle_msg, 6}], 40}]}),
@@ -2173,7 +2199,25 @@ who_came_to_wait_and_who_hangs_is_told(_) ->
                end,
     ?assertEqual(nomatch, string:find(Sentence(Idle), "came to wait")),
     ?assertNotEqual(nomatch, string:find(Sentence(Idle#{came := 5, holders := #{asked => 3, waiting => 3, in => {m, uses, 1}}}),
-                                         "5 new ones came to wait within 2.0 s; 3 others of their kind are idle in m:uses/1 and do not wait for it")).
+                                         "5 new ones came to wait within 2.0 s; 3 others of their kind are idle in m:uses/1 and do not wait for it")),
+    %% It may have lent what it has to others of another kind.
+    ?assertNotEqual(nomatch, string:find(Sentence(Idle#{monitored => #{count => 10, asked => 8, waiting => 7, in => {m, exports, 1}}}),
+                                         "; it monitors 10 others, which do not wait for it: 7 of 8 that were asked are idle in m:exports/1")).
+
+%% A pool monitors who has borrowed from it, and who waits for it. Its members are linked to it.
+who_is_monitored_beside_the_callers_is_asked(_) ->
+    Idle = fun() -> receive stop -> ok end end,
+    [Caller, Borrower, Member] = All = [spawn(Idle) || _ <- [1, 2, 3]],
+    Pool = spawn(fun() ->
+                         _ = [monitor(process, One) || One <- All],
+                         link(Member),
+                         Idle()
+                 end),
+    timer:sleep(50),
+    ?assertMatch({1, [{Borrower, _}]}, diagnose_probe:monitored_beside(Pool, [Caller])),
+    _ = [exit(One, kill) || One <- [Pool | All]],
+    timer:sleep(50),
+    ?assertEqual({0, []}, diagnose_probe:monitored_beside(Pool, [])).
 
 who_waits_for_its_next_message_is_at_rest(_) ->
     Is = fun(Fun) ->
@@ -2258,6 +2302,16 @@ whom_a_process_waits_for_is_told_by_its_function(_) ->
     ?assertNotMatch([{host, _}], diagnose_probe:called_in(Frames([{inet_gethost_native, getit, 2}, {inet, gethostbyname_tm_native, 4},
                                                                   {gen_tcp, connect, 4}]), [])),
     ?assertEqual([{host, {ssl, connect, 4}}], diagnose_probe:called_in(Frames([{gen, do_call, 4}, {ssl, connect, 4}]), [self()])),
+    %% A client and a server both wait for the handshake.
+    Handshake = [{gen, do_call, 4}, {gen_statem, call, 3}, {ssl_gen_statem, call, 2}, {ssl_gen_statem, handshake, 2}],
+    ?assertEqual([{host, {ssl, connect, 4}}], diagnose_probe:called_in(Frames(Handshake ++ [{ssl, connect, 4}]), [self()])),
+    ?assertEqual([{host, {ssl_gen_statem, handshake, 2}}], diagnose_probe:called_in(Frames(Handshake ++ [{job, run, 1}]), [self()])),
+    AdviceOf = fun(Function) ->
+                       [#{signs := [#{advice := Says}]}]
+                           = found(#{awaited => [#{host => Function, count => 400, ms => 4000, kinds => [{{job, run, 1}, 400}]}]}, []),
+                       [string:find(Says, Word) =/= nomatch || Word <- ["ssl:handshake/2", "Check the hosts"]]
+               end,
+    ?assertEqual([[true, false], [false, true]], [AdviceOf(Function) || Function <- [{ssl_gen_statem, handshake, 2}, {ssl, connect, 4}]]),
     Awaited = #{host => {httpc, handle_answer, 3}, count => 400, ms => 4000, kinds => [{{job, run, 1}, 400}]},
     [#{subject := node, signs := [#{kind := awaited} = Sign]}] = found(#{awaited => [Awaited]}, []),
     ?assertEqual("about 400 processes have waited for 4.0 s and more (400 of job:run/1) for another host, in httpc:handle_answer/3",
@@ -2849,6 +2903,9 @@ servers_that_wait_for_the_disk_are_told_of(_) ->
             end,
     [Says] = Found({dets, init, 2}, Writes, 24, 10),
     ?assertNotEqual(nomatch, string:find(Says, "dets:sync/1 once")),
+    [Inserts] = Found({dets, init, 2}, [{prim_file, pread_list, 3}, {dets_v9, may_grow, 3}, {dets, do_apply_op, 4}], 39, 10),
+    ?assertEqual([nomatch, nomatch], [string:find(Inserts, Word) || Word <- ["dets:sync/1 once", "reads all of its file"]]),
+    ?assertNotEqual(nomatch, string:find(Inserts, "dets:insert/2 takes a list")),
     Calls = [{prim_file, sync, 1}, {journal, handle_call, 3}, {gen_server, try_handle_call, 4}, {gen_server, handle_msg, 6}],
     [Own] = Found({journal, init, 1}, Calls, 24, 10),
     ?assertNotEqual(nomatch, string:find(Own, "one sync")),

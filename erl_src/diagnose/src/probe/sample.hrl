@@ -42,15 +42,18 @@
 -define(MEANWHILE_MS, 2000).
 %% So many locks and those that wait for them are asked for.
 -define(LOCKS, 5000).
-%% So many of the same kind that do not wait for it are asked what they are, and so many of them what they do.
+%% So many of the same kind that do not wait for it are asked what they are, and so many of them what they do; of those that it monitors,
+%% too.
 -define(ALIKE_ASKED, 50).
 -define(HOLDERS, 8).
 %% Who waits there waits for a time, or for the other side of a connection.
 -define(WAITS_OF_OTP, [timer, prim_inet, prim_socket, socket, gen_tcp, gen_udp, inet_tcp, erlang, gen_server, gen_statem, gen_event,
                        proc_lib, 'Elixir.Process']).
 
-%% What waits below these waits for another host to answer a request, or to accept a connection.
--define(WAITS_FOR_HOST, [{httpc, handle_answer}, {gen_tcp, connect}, {ssl, connect}, {gun, await}, {gun, await_body}, {gun, await_up}]).
+%% What waits below these waits for another host to answer a request, to accept a connection or to go on with one. The last is below the
+%% first ones, too.
+-define(WAITS_FOR_HOST, [{httpc, handle_answer}, {gen_tcp, connect}, {ssl, connect}, {gun, await}, {gun, await_body}, {gun, await_up},
+                         {ssl_gen_statem, handshake}]).
 
 %% @doc The kinds of processes that are worth telling of, the largest first: with a name, and what a sample of idle members gave
 %% back where that was asked for; and which of those that were looked at closer belong to it. Then how many more there are, and what of
@@ -445,10 +448,12 @@ at_rest_meanwhile(Pid, Until) ->
             Began = now_ms(),
             Before = callers(Pid),
             Others = alike_beside(Before),
+            {Count, Monitored} = monitored_beside(Pid, Before),
             wait(max(0, Until - now_ms())),
             Now = callers(Pid),
             #{at_rest => true, came => came(Now), watched_ms => max(1, now_ms() - Began),
-              holders => at_rest(Others, Now)};
+              holders => at_rest(Others, Now),
+              monitored => case at_rest(Monitored, Now) of none -> none; #{} = Some -> Some#{count => Count} end};
         false -> none
     end.
 
@@ -545,15 +550,28 @@ alike_beside(Callers) ->
     Labels = lists:usort([Label || One <- First, Label <- [labelled(One)], Label =/= unknown]),
     Are = maps:from_list([{One, caller} || One <- Callers]),
     Beside = lists:sublist([One || One <- all_of_few(), not is_map_key(One, Are), lists:member(kind_key(One), Kinds)], ?ALIKE_ASKED),
-    Alike = lists:sublist([One || One <- Beside, lists:member(labelled(One), Labels)], ?HOLDERS),
-    [{One, Reductions} || One <- Alike, {_, Reductions} <- [process_info(One, reductions)]].
+    with_reductions([One || One <- Beside, lists:member(labelled(One), Labels)]).
+
+%% @doc Whom it monitors, and who does not wait for it, as a pool does with those that it has lent something to: how many, and some of them.
+%% Who is linked to it, too, is rather a part of it.
+-spec monitored_beside(pid(), Callers :: [pid()]) -> {Count :: non_neg_integer(), [{pid(), Reductions :: non_neg_integer()}]}.
+monitored_beside(Pid, Callers) ->
+    case process_info(Pid, [monitors, links]) of
+        [{_, Monitors}, {_, Links}] ->
+            Others = maps:from_keys(Callers ++ Links, true),
+            Beside = [One || {process, One} <- Monitors, is_pid(One), node(One) =:= node(), not is_map_key(One, Others)],
+            {length(Beside), with_reductions(Beside)};
+        undefined -> {0, []}
+    end.
+
+with_reductions(Pids) -> [{One, Reductions} || One <- lists:sublist(Pids, ?HOLDERS), {_, Reductions} <- [process_info(One, reductions)]].
 
 kind_key(Pid) -> process_info(Pid, [initial_call, parent]).
 
 %% How many of these were asked, how many of them did nothing but to be asked, and where most of those wait.
 at_rest([], _) -> none;
 at_rest(Others, Callers) ->
-    Seen = [first_frame(Stack)
+    Seen = [own_frame(Stack)
             || {One, Before} <- Others, not lists:member(One, Callers),
                [{_, waiting}, {_, Now}, {_, [_ | _] = Stack}] <- [process_info(One, [status, reductions, current_stacktrace])],
                Now - Before =< ?ASKED_REDUCTIONS],
@@ -622,7 +640,7 @@ first_frame([Frame | _]) -> frame(Frame).
           [name_servers | {host, diagnose_types:frame()} | {answer | lock, pid()} | {far, node(), pid() | atom()}].
 called_in(Stack, Monitored) ->
     %% Who connects to a host waits for its address before.
-    Connecting = [frame(Frame) || {M, F, _, _} = Frame <- Stack, lists:member({M, F}, ?WAITS_FOR_HOST),
+    Connecting = [frame(Frame) || Known <- ?WAITS_FOR_HOST, {M, F, _, _} = Frame <- Stack, Known =:= {M, F},
                                   not lists:keymember(inet_gethost_native, 1, Stack)],
     case {lists:keymember(inet_res, 1, Stack), Connecting} of
         {true, _} -> [name_servers];

@@ -235,15 +235,25 @@ behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false, Look) 
                 {true, _, _} -> halted_advice();
                 {false, false, print} -> print_advice();
                 {false, false, file} -> file_advice();
-                {false, _, _} -> waiting_advice(Samples, Waiting)
+                {false, _, _} -> handler_advice(Suspect, Look) ++ waiting_advice(Samples, Waiting)
             end;
         {false, file, false} -> file_advice();
         {false, _, false} when IsInFiles, OfServer =:= none -> disk_advice();
         {false, _, false} when Specific =/= [] -> hd(Specific);
         {false, _, false} ->
-            "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
-            " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
+            handler_advice(Suspect, Look)
+                ++ "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
+                   " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
     end.
+
+%% Of processes that log some are seen waiting for its answer.
+handler_advice(#{pid := Pid, name := Name}, #{unanswered := #{most := Most}}) ->
+    ["A handler of logger calls it, so each process that logs an event waits for it. Have the handler send the event to it without"
+     " waiting for an answer, and drop events where too many wait (batch_io, logger_std_h). "
+     || lists:any(fun(#{in := {Module, _, _}, called := Called}) ->
+                          Module =:= logger_backend andalso lists:member(Called, [Pid, atom_to_binary(Name, utf8)])
+                  end, Most)];
+handler_advice(#{}, #{}) -> [].
 
 %% @doc What to do where a server waits for the disk with each of its callers.
 -spec disk_advice() -> string().
@@ -366,8 +376,14 @@ scanning_receive(#{usual_depth := Depth, queue := Queue},
     sign(scanning_receive,
          #{receive_in => label(Function), file => File, line => Line, messages => Depth, queue => Queue, at_least_ms_a_call => Call,
            called_from => in(Caller), seen => Seen, looks => Of},
-         "Have another process make this call, keep the mailbox short (dam), or, if the reply is yours, make a reference just"
-         " before the request and match it in every clause.",
+         case Function of
+             {erts_internal, flush_monitor_messages, _} ->
+                 "erlang:demonitor/2 with the option flush scans the mailbox if the monitored process has ended. Leave flush out, and have"
+                 " the server ignore 'DOWN' messages whose references it does not know. Or keep the mailbox short (dam).";
+             _ ->
+                 "Have another process make this call, keep the mailbox short (dam), or, if the reply is yours, make a reference just"
+                 " before the request and match it in every clause."
+         end,
          diagnose_proof:look()).
 
 %% On the heap is only advised where a receive was seen going by the messages.

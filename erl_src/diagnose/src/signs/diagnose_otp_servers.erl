@@ -39,11 +39,9 @@ advice(#{name := application_controller}) ->
     "application:which_applications/0, set_env/3, start and stop are requests to it; application:get_env/2 is none. Keep data that change"
     " in ETS or in persistent_term, and answers for a while.";
 advice(#{label := {dets, _, _}, samples := Samples}) ->
-    Saves = looks([Sample || {_, Stack, _} = Sample <- working(Samples), lists:any(fun is_saving/1, Stack)]),
-    case Saves > 0 andalso 2 * Saves >= looks(working(Samples)) of
-        true -> saving_advice();
-        false -> searching_advice()
-    end;
+    Working = working(Samples),
+    hd([Advice || {Is, Advice} <- [{fun is_saving/1, saving_advice()}, {fun is_searching/1, searching_advice()}],
+                  Looks <- [looks([Sample || {_, Stack, _} = Sample <- Working, lists:any(Is, Stack)])], Looks > 0, 2 * Looks >= looks(Working)] ++ [requests_advice()]);
 advice(#{name := Name, label := Label, samples := Samples}) ->
     case {of_logger(Name, Label), is_scope(Samples)} of
         {[_ | _] = Settings, _} ->
@@ -80,6 +78,10 @@ is_saving({dets, perform_save, _}) -> true;
 is_saving({prim_file, Function, _}) -> Function =:= sync orelse Function =:= datasync;
 is_saving(_) -> false.
 
+is_searching({dets, Function, _}) -> lists:member(Function, [scan, scan_read, do_fmatch_delete_var_keys]);
+is_searching({dets_v9, Function, _}) -> Function =:= scan_objs;
+is_searching(_) -> false.
+
 saving_advice() ->
     "It writes all that has changed and waits for the disk (dets:sync/1), and a dets table has one process, so all callers wait for each"
     " of these. Call dets:sync/1 once for many writes, or leave it to the option auto_save; dets:insert/2 takes a list.".
@@ -87,6 +89,11 @@ saving_advice() ->
 searching_advice() ->
     "A dets table has one process, and a search without the key (match_object, select, foldl) reads all of its file. Look up by the key;"
     " keep what is searched for in ETS, and the file only for what must outlive the node.".
+
+requests_advice() ->
+    "A dets table has one process (dets:pid2name/1 tells the table), which handles one request after the other, and reads or writes the file"
+    " for most of them. Insert many objects with one call (dets:insert/2 takes a list), and call dets:sync/1 seldom. Keep what is read"
+    " often in ETS, and the file only for what must outlive the node.".
 
 %% @doc What to do about a table that OTP has made; otherwise the other advice.
 -spec of_table(diagnose_types:kind(), #{name := atom(), owner := binary(), _ => _}, Otherwise :: iodata()) -> iodata().

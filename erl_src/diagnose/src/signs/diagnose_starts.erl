@@ -18,8 +18,8 @@ restarts(#{ended := Ended, failed := Failed, parents := Parents, labels := Label
                         #{failed => Failed, ended => Ended, window_ms => Ms, parents => Parents, 'of' => kinds(Labels),
                           reasons => [#{shape => Shape, count => Count} || {Shape, Count} <- Reasons]},
                         [["Something kills them: exit/2, or their max_heap_size. "] || lists:keymember(<<"killed">>, 1, Reasons)]
-                        ++ "Each of them fails, is reported to the log and is started again, but the restart does not help. The reason"
-                        " is in the crash reports of the log. A child that cannot work for now (a service is down, a setting is wrong)"
+                        ++ "Each of them fails and is reported to the log, and the next one fails, too, whether their supervisor or a caller"
+                        " of start_child/2 starts it. The reason is in the crash reports of the log. A child that cannot work for now (a service is down, a setting is wrong)"
                         " should keep running and try again after a growing pause. With a lower intensity the supervisor gives up, so"
                         " the fault is noticed. A request that fails should return an error.",
                         diagnose_proof:look())];

@@ -102,6 +102,10 @@ of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := I
                            #{holders := #{waiting := Waiting, in := At}} -> #{count => Waiting, in => label(At)};
                            #{} -> unknown
                        end,
+            monitored => case Awaited of
+                             #{monitored := #{in := Where} = Monitored} -> Monitored#{in := label(Where)};
+                             #{} -> unknown
+                         end,
             'of' => kinds_of(Kinds)},
           case 2 * Depth >= Count of
               _ when map_get(at_rest, Awaited) ->
@@ -142,8 +146,14 @@ awaited_names(#{awaited := Awaited}) ->
 
 awaited_hosts(#{awaited := Awaited}) ->
     [sign(awaited, #{processes => Count, ms => Ms, host_in => label(Function), 'of' => kinds_of(Kinds)},
-          "Check the hosts that are asked, and the way to them. Give each request and each connection a time-out (without one httpc and"
-          " gen_tcp:connect/3 wait as long as it takes), and limit how many wait at a time. (If these are long polls, nothing is wrong.)",
+          case Function of
+              {ssl_gen_statem, handshake, _} ->
+                  "Their clients have connected and do not finish the handshake of TLS: they hang, or somebody keeps the server busy on"
+                  " purpose. Without a time-out a handshake waits as long as it takes: give one to ssl:handshake/2 (ranch:"
+                  " handshake_timeout), limit the connections of each address, and close what it returns an error for.";
+              _ -> "Check the hosts that are asked, and the way to them. Give each request and each connection a time-out (without one httpc and"
+                   " gen_tcp:connect/3 wait as long as it takes), and limit how many wait at a time. (If these are long polls, nothing is wrong.)"
+          end,
           diagnose_proof:look())
      || #{host := Function, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
 
