@@ -98,9 +98,7 @@ process({Process, Signs}) -> #{subject => #{process => maps:with([pid, name], Pr
 
 %% Nothing, one process as itself, or several as what they are.
 alike(Label, Singles, Group, Look) ->
-    Asks = of_kind(states_asked_for, Singles) =/= [],
-    Shared = [Sign || Group =/= none, #{kind := Kind} = Sign <- diagnose_signs:of_group(Group, Look),
-                      not Asks orelse Kind =/= idle_heap andalso Kind =/= uncollected_garbage],
+    Shared = [Sign || Group =/= none, Sign <- diagnose_signs:of_group(Group, Look), not is_of_states(Sign, Singles)],
     case {Shared, Singles, Group} of
         {[], [], _} -> [];
         {[], [One], none} -> [process(One)];
@@ -116,6 +114,11 @@ alike(Label, Singles, Group, Look) ->
             Count = lists:max([concerned(Singles, Group) | [Processes || #{evidence := #{processes := Processes}} <- Shared]]),
             [group(Label, Count, Group, Singles, Shared)]
     end.
+
+%% Most of these heaps are those of members that ask for the state of others.
+is_of_states(#{kind := Kind, evidence := #{heap_bytes := All}}, Singles) when Kind =:= idle_heap; Kind =:= uncollected_garbage ->
+    2 * lists:sum([Heap || {_, #{evidence := #{heap_bytes := Heap}}} <- of_kind(states_asked_for, Singles)]) >= All;
+is_of_states(#{}, _Singles) -> false.
 
 %% The same function is not the same work where each has a name of its own, which differs in more than a number.
 are_all_of_other_names(Singles, Group) ->

@@ -266,8 +266,7 @@
 -type links() :: #{timer_bytes := non_neg_integer(),
                    holders := [#{pid := binary(), name := atom(), label := mfa() | unknown, about := pos_integer(),
                                  exactly := #{monitors | monitored_by | links := non_neg_integer()} | unknown}],
-                   dictionaries => [#{pid := binary(), name := atom(), label := mfa() | unknown, bytes := pos_integer(),
-                                      keys := non_neg_integer() | unknown}]}.
+                   dictionaries => [#{pid := binary(), name := atom(), label := mfa() | unknown, bytes := pos_integer()}]}.
 %% holders: those who have many monitors or links. dictionaries: those whose dictionary has so many bytes beside the heap.
 -type makers() :: #{traced := non_neg_integer(), untraced => non_neg_integer(), ms := pos_integer(),
                     most := [#{pid := binary(), name := atom(), label := mfa() | unknown, processes | times := pos_integer(),

@@ -267,9 +267,9 @@ evidence(many_monitors, #{about := About, exactly := unknown, node_has := Proces
 evidence(many_monitors, #{exactly := #{monitors := Monitors, monitored_by := By, links := Links}, node_has := Processes}) ->
     io_lib:format("has ~ts monitors and ~ts links, and is monitored ~ts times, on a node of ~ts processes",
                   [count(Monitors), count(Links), count(By), count(Processes)]);
-evidence(large_dictionary, #{keys := Keys, counted := IsCounted, bytes := Bytes}) ->
-    io_lib:format("~ts keys in its process dictionary, which takes ~ts beside its heap",
-                  [case IsCounted of true -> ["has ", count(Keys)]; false -> ["has, or had, at least ", about(Keys)] end, bytes(Bytes)]);
+evidence(large_dictionary, #{keys := Keys, bytes := Bytes}) ->
+    io_lib:format("has, or had, at least ~ts keys in its process dictionary: they take ~ts, and their values lie on its heap",
+                  [about(Keys), bytes(Bytes)]);
 evidence(many_timers, #{about := About, bytes := Bytes, makers := Makers}) ->
     io_lib:format("has about ~ts timers (~ts)~ts", [about(About), bytes(Bytes), started_by(Makers)]);
 evidence(postponed_events, #{changes := Changes, ms := Ms, least := Least, handled_a_second := Pace, in := In}) ->

@@ -23,9 +23,11 @@
 -define(ACCOUNTED_MS, 100).
 %% A process that does no more in a second is idle: to be looked at counts, too.
 -define(IDLE_REDUCTIONS, 1000).
-%% Binaries, dictionaries and messages are only asked for where there can be few.
+%% Binaries are only asked for where there can be few.
 -define(COUNTED_BYTES, 800_000).
 -define(NAMED_BINARIES, 500).
+%% The copy of a dictionary has what its values share as often as they refer to it: 160 kB become 160 MB at most.
+-define(COPIED_DICTIONARY, 160_000).
 -define(ANSWER_MS, 500).
 -define(LAST_ANSWER_MS, 1000).
 %% A process that gives way is back after a millisecond or two.
@@ -357,11 +359,11 @@ sample(Pid) ->
             {Depth, Status, with_native(Status, Current, Frames), table_scan(Current, Frames), waits_beside(Pid, Frames)}
     end.
 
-%% What it waits for that is not its own work: a process that it asks for its state, which it monitors first, or that of a file.
+%% What it waits for that is not its own work: a process that it asks for its state, where it monitors no other, or that of a file.
 waits_beside(Pid, Frames) ->
     case lists:member({sys, send_system_msg, 3}, Frames) andalso process_info(Pid, monitors) of
-        {_, [{process, Server} | _]} when is_pid(Server), node(Server) =:= node() -> {state_of, Server};
-        {_, [{process, {Name, Node}} | _]} when Node =:= node() -> {state_of, Name};
+        {_, [{process, Server}]} when is_pid(Server), node(Server) =:= node() -> {state_of, Server};
+        {_, [{process, {Name, Node}}]} when Node =:= node() -> {state_of, Name};
         _ -> is_by_file(Pid, Frames)
     end.
 
@@ -695,26 +697,24 @@ name(Name) -> Name.
 %% @doc What the process is: the function that it began with, or for one that began with a fun the one that its stack begins with.
 %% A key of the dictionary can be asked for from OTP 26.2 on; before, all of it, where that is small.
 -spec label(pid(), #{initial_call := mfa(), _ => _}, diagnose_types:bytes()) -> mfa() | unknown.
-label(Pid, Details, Used) -> label(Pid, Details, Used, ?COUNTED_BYTES).
-
-label(Pid, #{initial_call := {proc_lib, init_p, _}}, Used, Most) ->
+label(Pid, #{initial_call := {proc_lib, init_p, _}}, Used) ->
     try process_info(Pid, {dictionary, '$initial_call'}) of
         {_, Call} -> function(Call);
         undefined -> unknown
     catch
-        error:badarg when is_integer(Used), Used =< Most ->
+        error:badarg when is_integer(Used), Used =< ?COPIED_DICTIONARY ->
             case process_info(Pid, dictionary) of
                 {_, Dictionary} -> function(proplists:get_value('$initial_call', Dictionary));
                 undefined -> unknown
             end;
         error:badarg -> unknown
     end;
-label(Pid, #{initial_call := {erlang, apply, 2}}, _Used, _Most) ->
+label(Pid, #{initial_call := {erlang, apply, 2}}, _Used) ->
     case process_info(Pid, current_stacktrace) of
         {_, [_ | _] = Stack} -> frame(lists:last(Stack));
         _ -> unknown
     end;
-label(_Pid, #{initial_call := Call}, _Used, _Most) -> Call.
+label(_Pid, #{initial_call := Call}, _Used) -> Call.
 
 %% @doc What a process says that it began with, if that can be a function. A process may put anything there: to say a number of a
 %% megabyte takes minutes.

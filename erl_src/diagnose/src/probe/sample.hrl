@@ -20,6 +20,9 @@
 %% A process that was asked for its binaries or its messages answers with a copy of the words.
 -define(SHAPED_DEPTH, 50_000).
 -define(SHAPED_BYTES, 3_000_000).
+%% So much may be copied besides, if each message refers to the largest persistent term. Of so much in all the largest is looked for.
+-define(COPIED_TERMS, 200_000_000).
+-define(SIZED_TERMS, 20_000_000).
 -define(SHAPES, 200).
 -define(FEW_SHAPES, 3).
 %% What the VM itself has beside code, atoms, binaries and tables, at most: 4 MB in OTP 25, 10 MB in OTP 29.
@@ -178,17 +181,10 @@ is_larger(#{deep := A, behind := E, heap := H, held := B}, #{deep := C, behind :
 told(Key, #{some := Any, larges := Larges, holders := Holders} = One, Sample, Kin, Names) ->
     Pids = lists:uniq([Pid || {_, Pid, _, _} <- Larges ++ Holders ++ Any] ++ [Pid || #{pid := Pid} <- Kin]),
     Asked = maps:from_list([{Pid, case Answer of {ok, Label} -> Label; _ -> unknown end}
-                            || {Pid, {Answer, _}} <- answers(Pids, fun(Pid) -> {ok, labelled(Pid, ?COUNTED_BYTES)} end,
+                            || {Pid, {Answer, _}} <- answers(Pids, fun(Pid) -> {ok, labelled(Pid)} end,
                                                              now_ms() + ?ANSWER_MS)]),
-    Labels = maps:merge(Asked, maps:from_list([{Pid, kind_of(Pid)} || #{pid := Pid} <- Kin, maps:get(Pid, Asked, unknown) =:= unknown])),
+    Labels = maps:merge(Asked, maps:from_list([{Pid, labelled_soon(Pid)} || #{pid := Pid} <- Kin, maps:get(Pid, Asked, unknown) =:= unknown])),
     parts(Key, One, case Sample of not_asked -> not_asked; #{} -> maps:remove(answered, Sample) end, {Kin, Labels}, Names).
-
-%% One after the other: before OTP 26.2 each is a copy of a dictionary.
-kind_of(Pid) ->
-    case within(fun() -> labelled(Pid, ?SHAPED_BYTES) end, now_ms() + ?AT_ONCE_MS) of
-        silent -> unknown;
-        Label -> Label
-    end.
 
 %% @doc A kind of processes by what its members are. One of which that is not known, and that was looked at closer, is what those are whose
 %% heaps, before they were collected, were as its own; else it is left out, and is told of by itself.
@@ -270,11 +266,9 @@ part(Label, #{count := Count, heap := Heap, used := Used, large := Large, large_
       kin => [pid_text(Pid) || #{pid := Pid} <- Kin, is_map_key(Pid, Members)],
       members => [#{pid => pid_text(Pid), name => maps:get(Pid, Names, '')} || Pid <- lists:sublist(Pids, ?FEW_SHAPES)]}.
 
-labelled(Pid) -> labelled(Pid, ?COUNTED_BYTES).
-
-labelled(Pid, Most) ->
+labelled(Pid) ->
     case process_info(Pid, initial_call) of
-        {_, Call} -> label(Pid, #{initial_call => Call}, maps:get(used, sizes(Pid, depth(Pid))), Most);
+        {_, Call} -> label(Pid, #{initial_call => Call}, maps:get(used, sizes(Pid, depth(Pid))));
         undefined -> unknown
     end.
 
@@ -750,35 +744,52 @@ stays(Pid) ->
     end.
 
 youngest(Pid) ->
-    case process_info(Pid, memory) of
-        {_, Bytes} when Bytes =< ?SHAPED_BYTES ->
-            case process_info(Pid, messages) of
-                {_, [_ | _] = Messages} ->
-                    Hashes = [erlang:phash2(Message, 1 bsl 32) || Message <- Messages],
-                    {lists:last(Hashes), Hashes};
-                {_, []} -> {none, []};
-                undefined -> unknown
-            end;
+    case messages(Pid, depth(Pid)) of
+        [_ | _] = Messages ->
+            Hashes = [erlang:phash2(Message, 1 bsl 32) || Message <- Messages],
+            {lists:last(Hashes), Hashes};
+        [] -> {none, []};
         _ -> unknown
     end.
 
-%% @doc What waits in a mailbox, by tags and arities of a sample, never by contents: of one that is not too large to be copied. What
-%% the process has in all says how large it may be; to say it the VM goes over the messages (50,000 of them take a millisecond).
+%% All that wait, as a copy. What the process has in all says how large that may be; to say it the VM goes over the messages (50,000 of
+%% them take a millisecond). Constants and persistent terms are in no process, but each message that refers to one has a copy of it there.
+messages(Pid, Depth) ->
+    case process_info(Pid, memory) of
+        {_, Bytes} when Bytes =< ?SHAPED_BYTES ->
+            case Depth * least_of_terms(Depth) =< ?COPIED_TERMS andalso process_info(Pid, messages) of
+                {_, Messages} -> Messages;
+                undefined -> ended;
+                false -> too_large
+            end;
+        undefined -> ended;
+        _ -> too_large
+    end.
+
+%% The bytes of the largest persistent term, or of all of them where that is little enough, or too much to go over.
+least_of_terms(Depth) ->
+    #{memory := All} = persistent_term:info(),
+    case Depth * All =< ?COPIED_TERMS orelse All > ?SIZED_TERMS of
+        true -> All;
+        false -> erlang:system_info(wordsize) * lists:max([0 | [erts_debug:flat_size(Term) || {_, Term} <- persistent_term:get()]])
+    end.
+
+%% @doc What waits in a mailbox, by tags and arities of a sample, never by contents: of one that is not too large to be copied.
 -spec shapes(pid(), non_neg_integer()) -> [{binary(), pos_integer()}] | too_large | not_looked.
 shapes(_Pid, Depth) when Depth < ?HELD_UP -> not_looked;
 shapes(Pid, Depth) when Depth =< ?SHAPED_DEPTH ->
-    case process_info(Pid, memory) of
-        {_, Bytes} when Bytes =< ?SHAPED_BYTES -> shapes_of(process_info(Pid, messages));
-        _ -> too_large
+    case messages(Pid, Depth) of
+        Messages when is_list(Messages) -> shapes_of(Messages);
+        ended -> not_looked;
+        too_large -> too_large
     end;
 shapes(_Pid, _Depth) -> too_large.
 
-shapes_of({_, Messages}) ->
+shapes_of(Messages) ->
     Step = max(1, length(Messages) div ?SHAPES),
     Counts = lists:foldl(fun(Message, Sum) -> maps:update_with(shape(Message), fun(Times) -> Times + 1 end, 1, Sum) end, #{},
                          [Message || {Nth, Message} <- lists:enumerate(Messages), Nth rem Step =:= 0]),
-    lists:sublist(lists:reverse(lists:keysort(2, maps:to_list(Counts))), ?FEW_SHAPES);
-shapes_of(undefined) -> not_looked.
+    lists:sublist(lists:reverse(lists:keysort(2, maps:to_list(Counts))), ?FEW_SHAPES).
 
 %% @doc What is told of a message: its tag where that is an atom, else the sort of term, and how many elements it has. (The modules
 %% that format terms may not be loaded.)
@@ -855,7 +866,7 @@ beyond_system(unknown) -> 0.
 
 %% @doc The process with its dictionary, where that has most of what lies beside its heap: neither messages, nor monitors and links. The
 %% dictionary has one to two words there for each key. Where links may be too many to be counted, those of the whole node may be its own.
-%% Keys are counted where few bytes are copied for that.
+%% They are not counted: to be read it is copied, and what its values share becomes as many copies (of 2 MB some became 6 GB).
 -spec dictionary(pid(), pos_integer(), pos_integer(), non_neg_integer()) -> [map()].
 dictionary(Pid, Extra, Each, All) ->
     Depth = depth(Pid),
@@ -865,12 +876,7 @@ dictionary(Pid, Extra, Each, All) ->
             end,
     case Extra - Links of
         Bytes when Depth =:= 0, Bytes >= ?DICTIONARY_BYTES ->
-            #{used := Used} = sizes(Pid, Depth),
-            Keys = case is_integer(Used) andalso Used =< ?SHAPED_BYTES andalso apart(fun() -> process_info(Pid, dictionary) end) of
-                       {_, Dictionary} -> length(Dictionary);
-                       _ -> unknown
-                   end,
-            [#{pid => pid_text(Pid), name => registered_as(Pid), label => labelled(Pid), bytes => Bytes, keys => Keys}];
+            [#{pid => pid_text(Pid), name => registered_as(Pid), label => labelled(Pid), bytes => Bytes}];
         _ -> []
     end.
 

@@ -23,12 +23,12 @@ of_links(#{about := About, exactly := Exactly} = Holder, #{counts := [{_, #{proc
      || Most >= ?MANY_LINKS, Most > Processes, not has_timers(Holder, Look)];
 of_links(#{}, _Look) -> [].
 
-%% @doc The sign of a process with many keys in its process dictionary. Where they were not counted: a
-%% dictionary takes two words for each key at most, and keeps some of these for a while when keys are erased.
--spec of_dictionary(#{bytes := pos_integer(), keys := non_neg_integer() | unknown, _ => _}) -> [diagnose_types:sign()].
-of_dictionary(#{bytes := Bytes, keys := Counted}) ->
-    Keys = case Counted of unknown -> Bytes div 16; _ -> Counted end,
-    [sign(large_dictionary, #{keys => Keys, counted => is_integer(Counted), bytes => Bytes},
+%% @doc The sign of a process with many keys in its process dictionary. They are not counted: a dictionary takes two words for each key
+%% at most, and keeps some of these for a while when keys are erased.
+-spec of_dictionary(#{bytes := pos_integer(), _ => _}) -> [diagnose_types:sign()].
+of_dictionary(#{bytes := Bytes}) ->
+    Keys = Bytes div 16,
+    [sign(large_dictionary, #{keys => Keys, bytes => Bytes},
           "A key stays until erase/1 or the end of the process. Erase keys that were put for a request, a session or a job when that is"
           " done, or keep such data in ETS, where rows are found and counted, and old ones deleted at once. Each collection, a small one,"
           " too, goes through all keys. If the number of keys is bounded and meant to be that large, leave it.",

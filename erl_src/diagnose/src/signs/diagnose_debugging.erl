@@ -14,14 +14,15 @@
 of_process(Suspect, Look) -> passes_events(Suspect) ++ asks_for_states(Suspect) ++ gives_its_state(Suspect, Look).
 
 %% The answer is a copy of all that the server has, so a large one is seen by the heap.
-asks_for_states(#{samples := Samples, heap_bytes := Heap, states_of := States})
+asks_for_states(#{samples := Samples, heap_bytes := Heap, states_of := States, idle := Idle})
   when is_integer(Heap), Heap >= ?WORTH_BYTES ->
     Times = looks(asking(Samples)),
     [sign(states_asked_for,
           #{times => Times, looks => looks(Samples), heap_bytes => Heap, servers => [diagnose_sign:process(One) || One <- States],
             request => request(Samples), in => asks_in(Samples)},
           states_advice(), diagnose_proof:look())
-     || is_often(Times, Samples)];
+     %% One call to a process that does not answer is not told of.
+     || is_often(Times, Samples), not Idle orelse looks(Samples) > Times + 1];
 asks_for_states(#{}) -> [].
 
 %% Who asks may not be among those that were looked at.

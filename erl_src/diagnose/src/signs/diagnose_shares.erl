@@ -18,8 +18,10 @@ with_share(#{kind := Kind, evidence := Evidence, advice := Advice} = Sign, #{pid
     end;
 with_share(Sign, _Suspect, _Look) -> Sign.
 
+%% Most of the messages alone may wait for one that hangs.
 has_most(#{messages := Messages, of_messages := OfMessages, reductions := Reductions, of_reductions := OfReductions}) ->
-    Messages >= ?BEHIND andalso OfMessages >= ?MOST_OF_WORK orelse Reductions >= ?COPYING_REDUCTIONS andalso OfReductions >= ?MOST_OF_WORK.
+    OfReductions >= ?MOST_OF_WORK
+        andalso (Messages >= ?BEHIND andalso OfMessages >= ?MOST_OF_WORK orelse Reductions >= ?COPYING_REDUCTIONS).
 
 share_advice() ->
     "The others of its kind have hardly any work. If a key divides the work among them, most of it has the same key or hash: choose a key"

@@ -288,7 +288,7 @@ looks() ->
         lookups => #{ms => 1000, times => 40, count => 1, again => 39, asking => 1, modules => [{m, 40}], in => [], labels => []}}, []},
      {#{links => #{timer_bytes => 90_000_000,
                    holders => [#{pid => ~"<0.8.0>", name => '', label => unknown, about => 90_000, exactly => unknown}],
-                   dictionaries => [#{pid => ~"<0.8.0>", name => '', label => unknown, bytes => 400_000, keys => 30_000}]},
+                   dictionaries => [#{pid => ~"<0.8.0>", name => '', label => unknown, bytes => 400_000}]},
         counts => [{0, counts(50)}]}, []},
      {#{terms => #{looks => 10, count => 1, terms => [#{term => key, times => 9}]},
         reloads => #{looks => 9, modules => [#{module => m, times => 5}], in => []}, counts => Growing,
