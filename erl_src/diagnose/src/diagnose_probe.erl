@@ -17,7 +17,7 @@
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1, beside_processes/2, watch/3,
          is_at_rest/2, timers/1, retries/1, floods/1, shares/1, links/4, nagle_delays/1, native_times/1, native_times_ended/1,
-         asked_for_modules/1, in_tables/1, tables/0, monitored_beside/2,
+         asked_for_modules/1, in_tables/1, tables/0, monitored_beside/2, shapes/2,
          texts_of/1, not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1, debugged/0, suspenders/3, who_call/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2]).
 

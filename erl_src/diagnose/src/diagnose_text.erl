@@ -165,11 +165,11 @@ worked_in(#{suspects := Suspects, collections := Collections, starts := Starts})
         {Looks, [_ | _] = Functions} <- [diagnose_samples:worked_in(Samples)], Looks >= ?BUSY_LOOKS].
 
 %% Below the functions of a library the VM tells no more of a deep stack, and then whoever starts them is what leads to the program.
-most_started(#{most := #{pid := Pid, name := Name, label := Label, labels := Labels}}) ->
+most_started(#{most := #{pid := Pid, name := Name, label := Label, part := Part, labels := Labels}}) ->
     Known = [diagnose_wording:label(Of) || {Of, _} <- Labels, Of =/= unknown],
     ["; ", diagnose_wording:subject(#{process => #{pid => Pid, name => Name}}),
      [[" (", diagnose_wording:label(Label), ")"] || Label =/= unknown],
-     " starts most of the new processes", [[", as ", lists:join(", ", Known)] || Known =/= []]];
+     io_lib:format(" starts ~b % of the new processes", [round(100 * Part)]), [[", as ", lists:join(", ", Known)] || Known =/= []]];
 most_started(_) -> "".
 
 works_in(#{samples := Samples}) ->

@@ -144,7 +144,7 @@
 
 -type starts() :: #{looks | a_second := non_neg_integer(), unlisted := boolean(), ms := pos_integer(), parents := [parent()],
                     again := [#{name := atom(), pid := binary(), reason := Shape :: binary()}], samples := [sample()],
-                    most := #{pid := binary(), name := atom(), label := mfa() | unknown,
+                    most := #{pid := binary(), name := atom(), label := mfa() | unknown, part := float(),
                               labels := [{mfa() | unknown, pos_integer()}]} | none}.
 %% unlisted: those that were started are not known, only how many. a_second: how many processes were started, by their numbers, and who has
 %% started most of those that were seen to live, and what they are. again: who had a name and ended with an error, and who has the name now.
@@ -273,9 +273,8 @@
                                in := mfa() | none}]}.
 %% Of so many processes that were traced, who started timers: with the function, how many alike did it, and one of them. untraced: so
 %% many could not be.
--type retries() :: #{pid := binary(), ms | changes := pos_integer(), events | least := non_neg_integer()}.
-%% A state machine that was traced for so long: how often it changed its state, and how many events were postponed then, together and at
-%% least.
+-type retries() :: #{pid := binary(), ms | changes := pos_integer(), events := non_neg_integer()}.
+%% A state machine that was traced for so long: how often it changed its state, and how many events were postponed then, together.
 -type lookups() :: #{ms := pos_integer(), times | count | again | asking := non_neg_integer(), modules := [{module(), pos_integer()}],
                      in := [{mfa(), pos_integer()}], labels := [{mfa(), pos_integer()}]}.
 %% How often the code server was asked for modules that are not loaded, how many these are, how often it was asked for one again; and of

@@ -272,10 +272,10 @@ evidence(large_dictionary, #{keys := Keys, bytes := Bytes}) ->
                   [about(Keys), bytes(Bytes)]);
 evidence(many_timers, #{about := About, bytes := Bytes, makers := Makers}) ->
     io_lib:format("has about ~ts timers (~ts)~ts", [about(About), bytes(Bytes), started_by(Makers)]);
-evidence(postponed_events, #{changes := Changes, ms := Ms, least := Least, handled_a_second := Pace, in := In}) ->
-    io_lib:format("handles its postponed events again and again: it changed its state ~b times in ~b ms, each time with ~ts postponed"
-                  " events or more, and handles about ~ts of them a second~ts",
-                  [Changes, Ms, count(Least), about(Pace), [[", mostly in ", In] || In =/= unknown]]);
+evidence(postponed_events, #{changes := Changes, ms := Ms, postponed := Postponed, handled_a_second := Pace, in := In}) ->
+    io_lib:format("handles its postponed events again and again: it changed its state ~b times in ~b ms, with ~ts postponed events"
+                  " on average, and handles about ~ts of them a second~ts",
+                  [Changes, Ms, count(Postponed), about(Pace), [[", mostly in ", In] || In =/= unknown]]);
 evidence(code_lookups, #{a_second := Pace, count := Count, modules := Modules, asked := Asked, in := In, 'of' := Of}) ->
     io_lib:format("is asked about ~ts times a second to load ~ts that ~ts not loaded afterwards: ~ts~ts~ts",
                   [about(Pace), case Count of 1 -> "a module"; _ -> [count(Count), " modules"] end, case Count of 1 -> "is"; _ -> "are" end,

@@ -184,7 +184,7 @@ retries(Pids) ->
             ok = trace_as_it_was(),
             Ended = now_ms(),
             [#{pid => pid_text(Pid), ms => max(1, Last - Began), changes => length(Of),
-               events => lists:sum(Counts), least => lists:min(Counts)}
+               events => lists:sum(Counts)}
              || {Pid, [{At, _} | _] = Of} <- maps:to_list(Seen), {_, Counts} <- [lists:unzip(Of)],
                 Last <- [case length(Of) of ?CHANGES -> At; _ -> Ended end]];
         false -> unknown

@@ -1,7 +1,7 @@
 %%% Which ports fill the mailboxes of their owners: programs of the system, and sockets whose data come as messages.
 
 %% So many ports of these processes are asked, with so long between: data may come in bursts.
--define(FLOODING, 50).
+-define(FLOODING, 500).
 -define(FLOODED_MS, 300).
 
 %% @doc The ports of these processes that got data meanwhile as messages, those with most first. The owner of a port is known without

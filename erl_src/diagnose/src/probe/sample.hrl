@@ -870,8 +870,8 @@ beyond_system(unknown) -> 0.
 -spec dictionary(pid(), pos_integer(), pos_integer(), non_neg_integer()) -> [map()].
 dictionary(Pid, Extra, Each, All) ->
     Depth = depth(Pid),
-    Links = case Depth =:= 0 andalso Extra div Each =< ?EXACT_LINKS andalso process_info(Pid, [monitors, monitored_by, links]) of
-                [_ | _] = Kinds -> Each * lists:sum([length(Of) || {_, Of} <- Kinds]);
+    Links = case Depth =:= 0 andalso counted_links(Pid, Extra div Each) of
+                #{} = Counts -> Each * lists:sum(maps:values(Counts));
                 _ -> All
             end,
     case Extra - Links of
@@ -926,9 +926,18 @@ beside(Pid) ->
     end.
 
 holder(Pid, About) ->
-    Kinds = case About =< ?EXACT_LINKS andalso process_info(Pid, [monitors, monitored_by, links]) of
-                [{_, Monitors}, {_, By}, {_, Links}] -> #{monitors => length(Monitors), monitored_by => length(By), links => length(Links)};
-                _ -> unknown
-            end,
     [#{pid => pid_text(Pid), name => case process_info(Pid, registered_name) of {_, Name} -> name(Name); _ -> '' end,
-       label => labelled(Pid), about => About, exactly => Kinds}].
+       label => labelled(Pid), about => About, exactly => counted_links(Pid, About)}].
+
+%% Where they are not too many: the lists of all are a copy.
+counted_links(Pid, About) when About =< ?EXACT_LINKS ->
+    case apart(fun() ->
+                       case process_info(Pid, [monitors, monitored_by, links]) of
+                           undefined -> #{};
+                           Kinds -> maps:from_list([{Kind, length(Of)} || {Kind, Of} <- Kinds])
+                       end
+               end) of
+        #{monitors := _} = Counts -> Counts;
+        _ -> unknown
+    end;
+counted_links(_Pid, _About) -> unknown.

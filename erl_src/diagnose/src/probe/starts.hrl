@@ -46,10 +46,12 @@ named() -> maps:from_list([{monitor(process, Pid), {name, Name}} || {Pid, Name} 
 
 %% Who has started most of those that were seen.
 most_starts(Parents) ->
-    case ranked(1, [{Born, One} || #{born := Born} = One <- maps:values(Parents)]) of
-        [{_, One}] ->
+    All = [{Born, One} || #{born := Born} = One <- maps:values(Parents)],
+    case ranked(1, All) of
+        [{Most, One}] ->
             #{pid := Pid, name := Name, label := Label, labels := Labels} = named_parent(One),
-            #{pid => pid_text(Pid), name => Name, label => Label, labels => most_of_all(Labels)};
+            #{pid => pid_text(Pid), name => Name, label => Label, part => ratio(Most, lists:sum([Born || {Born, _} <- All])),
+              labels => most_of_all(Labels)};
         [] -> none
     end.
 

@@ -95,7 +95,7 @@ program_advice() ->
     " gets an acknowledgement, filter its output before, or read it from a socket with {active, N}. Do other work in another process.".
 
 socket_advice() ->
-    "Set {active, N} or {active, once}, and set it again when these messages are handled (inet:setopts/2): then TCP slows the sender down,"
+    "Set {active, N} or {active, once}, and set it again when these messages are handled (inet:setopts/2, ssl:setopts/2): then TCP slows the sender down,"
     " and of UDP the system drops what its buffer (recbuf) has no room for. Do other work in another process, or share the"
     " data among several.".
 

@@ -58,15 +58,15 @@ is_empty(_) -> false.
 -spec of_machine(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
 of_machine(#{pid := Pid, samples := Samples}, #{retries := Retries}) when is_list(Retries) ->
     [sign(postponed_events,
-          #{changes => Changes, ms => Ms, least => Least, handled_a_second => 1000 * Events div Ms,
+          #{changes => Changes, ms => Ms, postponed => Events div Changes, handled_a_second => 1000 * Events div Ms,
             in => case diagnose_samples:most_worked_in(Samples) of unknown -> unknown; Function -> label(Function) end},
           "After each change of its state, a gen_statem handles all postponed events again, and most of these are postponed once more."
           " Answer or drop such events in states that cannot handle them, or limit how many it keeps. Or keep them in a queue in the"
           " data, and take them from there in the state that can handle them. If it changes between states that both postpone (connect,"
           " back off), make that one state with a time-out.",
           diagnose_proof:look())
-     || #{pid := P, changes := Changes, ms := Ms, events := Events, least := Least} <- Retries, P =:= Pid,
-        Changes >= ?CHANGED, Least >= ?POSTPONED, 1000 * Events >= ?RETRIED_A_SECOND * Ms];
+     || #{pid := P, changes := Changes, ms := Ms, events := Events} <- Retries, P =:= Pid,
+        Changes >= ?CHANGED, Events >= ?POSTPONED * Changes, 1000 * Events >= ?RETRIED_A_SECOND * Ms];
 of_machine(#{}, #{}) -> [].
 
 %% @doc The sign of a process that did not answer.
