@@ -76,7 +76,7 @@ judged(Node, {ok, #{otp := Otp, release := Release, suspects := Suspects, cost :
     {Scans, NotJudged, Judging} = diagnose_receives:scans(Node, Suspects, judging_ms(Node, Budget, Ms)),
     Look = Seen#{cost := cost(Node, Looking, Judging)},
     {ok, #{node => Node, look => Look, place => Place, findings => diagnose_findings:findings(Look, Scans),
-           warnings => diagnose_wording:warnings(diagnose_known_faults:met_by_looking(Otp, Release)),
+           warnings => diagnose_wording:warnings(diagnose_known_faults:met_by_looking(Otp, Release), Otp),
            unknown => diagnose_wording:unknown(Look, NotJudged)}}.
 
 %% @doc To judge costs another node nothing, so it has some seconds though the look took all of its time. A node that looks at itself works

@@ -3,7 +3,7 @@
 
 -include("diagnose_bounds.hrl").
 
--export([sentence/1, subject/1, label/1, warnings/1, unknown/2, unseen/1, unmeasured/1, error/1, count/1, bytes/1, reasons/1,
+-export([sentence/1, subject/1, label/1, warnings/2, unknown/2, unseen/1, unmeasured/1, error/1, count/1, bytes/1, reasons/1,
          is_kept_fixed/1]).
 
 %% @doc The evidence of a sign, without whom it concerns.
@@ -676,11 +676,11 @@ shown(Char) -> Char.
 
 text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 
-%% @doc Which faults of OTP a look can bring about, a sentence each.
--spec warnings([diagnose_known_faults:fault()]) -> [binary()].
-warnings(Faults) ->
-    [unicode:characters_to_binary(["This OTP has a fault that signals can trigger, including those of this inspection: ",
-                                   What, " (", Issue, ")."])
+%% @doc Which faults of OTP a look can bring about, a sentence each. Where the exact version is unknown, it may have them.
+-spec warnings([diagnose_known_faults:fault()], Otp :: binary() | unknown) -> [binary()].
+warnings(Faults, Otp) ->
+    [unicode:characters_to_binary([case Otp of unknown -> "Some versions of this release have"; _ -> "This OTP has" end,
+                                   " a fault that signals can trigger, including those of this inspection: ", What, " (", Issue, ")."])
      || #{issue := Issue, what := What} <- Faults].
 
 how_often(#{waited := 0}) -> "never waits, and is";

@@ -30,6 +30,7 @@ reason_follows_from_the_sizes(_) ->
              {#{wordsize => 900}, minor, #{}, heap},
              {#{wordsize => 4, heap_size => 985}, minor, #{}, heap},
              {#{mbuf_size => 891}, minor, #{}, heap},
+             {#{heap_size => 960}, minor, #{}, heap},
              {#{mbuf_size => 890}, minor, #{}, asked},
              {#{bin_vheap_size => 32_001}, minor, #{}, virtual_heap},
              {#{wordsize => 6, bin_vheap_size => 31_000}, minor, #{}, virtual_heap},

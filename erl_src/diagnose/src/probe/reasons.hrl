@@ -42,12 +42,13 @@ reason(_, full, _) -> asked.
 counted(asked) -> asked;
 counted(_) -> count.
 
-%% What was full. With a need that there is room for, it was a binary that the virtual heap had no room for.
+%% What was full. With a need that there is room for, it was a binary that the virtual heap had no room for. There may be no need: senders
+%% fill the heap with messages, too.
 trigger(#{wordsize := Need, heap_block_size := Block, heap_size := Heap, stack_size := Stack, mbuf_size := Fragments,
           bin_vheap_size := Held, bin_vheap_block_size := Virtual}) ->
     Free = Block - Heap - Stack,
     if
-        Need > 0, Free < Need + ?RESERVED -> heap;
+        Free < Need + ?RESERVED -> heap;
         Need > 0; Held > Virtual -> virtual_heap;
         Fragments > Free -> heap;
         Heap + Stack >= ?DELAYED_WORDS - ?RESERVED, ?DELAYED_LEFT * Free < Block -> heap;
