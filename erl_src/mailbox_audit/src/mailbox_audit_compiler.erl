@@ -1,7 +1,7 @@
 %% @doc What the compiler says of the receives of a module.
 -module(mailbox_audit_compiler).
 
--export([is_here/0, says/1, first/1, is_newer/1, release/1]).
+-export([is_here/0, says/1, first/1, is_newer/1, age/1, release/1]).
 -export_type([said/0]).
 
 -type said() :: {mailbox_audit_marks:mark(), marker | takes_any | scans, Words :: string()}.
@@ -126,13 +126,21 @@ first(_) -> "it does not compile".
 
 %% @doc Whether a version of the application `compiler' is of a newer release than the one that is here.
 -spec is_newer(string() | unknown) -> boolean().
-is_newer(unknown) -> false;
-is_newer(Version) ->
+is_newer(Version) -> age(Version) =:= newer.
+
+%% @doc What the release of a version of the application `compiler' is to that of the one that is here.
+-spec age(string() | unknown) -> older | same | newer | unknown.
+age(unknown) -> unknown;
+age(Version) ->
     _ = application:load(compiler),
     case application:get_key(compiler, vsn) of
-        {ok, Own} -> release(Version) > release(Own);
-        undefined -> false
+        {ok, Own} -> age(release(Version), release(Own));
+        undefined -> unknown
     end.
+
+age(Release, Own) when Release < Own -> older;
+age(Own, Own) -> same;
+age(_Release, _Own) -> newer.
 
 %% @doc The release of OTP that has this version of the application `compiler'. From OTP 28 on each had the next number, and two of
 %% the second number before that.

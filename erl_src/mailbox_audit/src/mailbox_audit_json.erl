@@ -11,9 +11,11 @@
 
 %% @doc A static report. `judged' says whether all that was named was judged, `part' of it or `nothing'.
 -spec report(mailbox_audit_static:report()) -> iolist().
-report(#{modules := Modules, findings := Findings, skipped := Skipped} = Report) ->
-    encode(#{format => 1, judged => mailbox_audit_static:coverage(Report), modules => Modules,
-             findings => [finding(Finding) || Finding <- Findings], skipped => [skipped(One) || One <- Skipped]}).
+report(#{modules := Modules, findings := Findings} = Report) ->
+    Reasons = maps:with([skipped, outdated, perhaps_outdated], Report),
+    encode((maps:map(fun(_, Some) -> [skipped(One) || One <- Some] end, Reasons))
+               #{format => 1, judged => mailbox_audit_static:coverage(Report), modules => Modules,
+                 findings => [finding(Finding) || Finding <- Findings]}).
 
 finding(#{module := Module, function := {Name, Arity}, file := File, reason := Reason,
           identity := Identity, reachable_from := From} = Finding) ->

@@ -11,7 +11,7 @@
 %% folder are given relative to it. Whether all was judged, `part' or `nothing' is in the properties of the run; where nothing was,
 %% it was not successful.
 -spec report(mailbox_audit_static:report(), [string()] | none, file:filename()) -> iolist().
-report(#{findings := Findings, skipped := Skipped} = Report, Known, Root) ->
+report(#{findings := Findings, skipped := Skipped, outdated := Outdated, perhaps_outdated := Perhaps} = Report, Known, Root) ->
     Judged = mailbox_audit_static:coverage(Report),
     mailbox_audit_json:encode(
       #{'$schema' => ?SCHEMA, version => <<"2.1.0">>,
@@ -19,7 +19,8 @@ report(#{findings := Findings, skipped := Skipped} = Report, Known, Root) ->
                    columnKind => <<"unicodeCodePoints">>,
                    properties => #{judged => Judged},
                    invocations => [#{executionSuccessful => Judged =/= nothing,
-                                     toolExecutionNotifications => [notification(One) || One <- Skipped]}],
+                                     toolExecutionNotifications => [notification(warning, One) || One <- Skipped ++ Outdated]
+                                         ++ [notification(note, One) || One <- Perhaps]}],
                    results => [result(Finding, Known, Root)
                                || Finding <- mailbox_audit_static:worth_a_look(Findings)]}]}).
 
@@ -38,8 +39,8 @@ rule(Id, Name, Short, Full) ->
 
 message(Chars) -> #{text => mailbox_audit_json:text(Chars)}.
 
-notification(Skipped) ->
-    #{level => warning, message => message(mailbox_audit_text:why_skipped(Skipped))}.
+notification(Level, Skipped) ->
+    #{level => Level, message => message(mailbox_audit_text:why_skipped(Skipped))}.
 
 result(#{verdict := Verdict, reason := Reason, identity := Identity, reachable_from := From} = Finding,
        Known, Root) ->

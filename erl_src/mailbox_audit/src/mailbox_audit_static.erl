@@ -30,7 +30,10 @@
 %% loops: the function is called again from what it calls, within its module; or a fun around the receive calls itself.
 %% polls: the receive does not wait.
 
--type report() :: #{modules := non_neg_integer(), findings := [finding()], skipped := [skipped()]}.
+-type report() :: #{modules := non_neg_integer(), findings := [finding()], skipped := [skipped()],
+                    outdated := [skipped()], perhaps_outdated := [skipped()]}.
+%% modules: how many were judged. outdated: sources that were changed after their modules were compiled, which were judged.
+%% perhaps_outdated: those that are newer, and cannot be compared with their modules.
 
 %% @doc Every receive of the targets with its verdict, first those that scan,
 %% and of these first what most exported functions reach. `progress' is told
@@ -109,8 +112,11 @@ report(Beams, Options) ->
                                        || #{module := Module, exports := Exports, calls := Calls} <- Modules]),
     Findings = [Finding#{reachable_from => reachable_from(Finding, Graph)}
                 || #{findings := Findings} <- Modules, Finding <- Findings],
+    {Outdated, Others} = lists:partition(fun({_, _, Why}) -> Why =:= outdated end, Unread),
+    {Perhaps, NotRead} = lists:partition(fun({_, _, Why}) -> is_tuple(Why) andalso element(1, Why) =:= not_compared end, Others),
     #{modules => length(Modules), findings => lists:sort(fun before/2, Findings),
-      skipped => lists:sort(Unread ++ [Skipped || {skipped, Skipped} <- Results])}.
+      skipped => lists:sort(NotRead ++ [Skipped || {skipped, Skipped} <- Results]),
+      outdated => lists:sort(Outdated), perhaps_outdated => lists:sort(Perhaps)}.
 
 %% Each module once, and what is not judged: of several files of a module the first, and where others have the same code the one
 %% that has most debug_info; what has other code is told of.
@@ -231,8 +237,8 @@ place(Verdict, [_ | Rest]) -> 1 + place(Verdict, Rest).
 worth_a_look(Findings) ->
     [Finding || #{verdict := Verdict} = Finding <- Findings, not mailbox_audit_verdict:harmless(Verdict)].
 
-%% @doc Whether all that was named is judged. What was named and holds no module is judged not at all.
+%% @doc Whether all that was named is judged, as it is now. What was named and holds no module is judged not at all.
 -spec coverage(report()) -> coverage().
 coverage(#{modules := 0}) -> nothing;
-coverage(#{skipped := []}) -> all;
+coverage(#{skipped := [], outdated := []}) -> all;
 coverage(#{}) -> part.

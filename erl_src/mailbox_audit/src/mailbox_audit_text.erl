@@ -15,36 +15,45 @@ report(Report) -> report(Report, Report).
 
 %% @doc The same, where of those worth a look only these are shown, as a baseline has the others, which are counted.
 -spec report(mailbox_audit_static:report(), Shown :: mailbox_audit_static:report()) -> iolist().
-report(#{findings := All, skipped := Skipped} = Report, #{findings := Shown}) ->
+report(#{findings := All, skipped := Skipped, outdated := Outdated, perhaps_outdated := Perhaps} = Report, #{findings := Shown}) ->
     Worth = mailbox_audit_static:worth_a_look(Shown),
     Known = length(mailbox_audit_static:worth_a_look(All)) - length(Worth),
     [summary(Report), [io_lib:format("; ~b in the baseline", [Known]) || Known > 0], $\n,
      [["\n", finding(Finding)] || Finding <- Worth],
-     skipped(Skipped),
+     reasons("Not judged", Skipped),
+     reasons("Judged as last compiled", Outdated ++ Perhaps),
      [["\n", string:titlecase(lists:flatten(coverage(Report))), ".\n"] || mailbox_audit_static:coverage(Report) =/= all]].
 
 %% @doc How much of what was named was judged: a sentence, but for its first letter and its full stop.
 -spec coverage(mailbox_audit_static:report()) -> iolist().
-coverage(#{modules := Modules, skipped := Skipped} = Report) ->
+coverage(#{modules := Modules, skipped := Skipped, outdated := Outdated} = Report) ->
     All = Modules + length(Skipped),
     case {mailbox_audit_static:coverage(Report), All} of
         {all, _} -> ["all was judged: ", several(All, "module")];
-        {part, _} -> io_lib:format("only a part was judged: ~b of ~b modules ~s not", [length(Skipped), All, was(Skipped)]);
+        {part, _} -> ["only a part was judged: ", part(Skipped, Outdated, ["of ", several(All, "module"), " "])];
         {nothing, 0} -> "nothing was judged: there is no module";
         {nothing, _} -> ["nothing was judged of ", several(All, "module")]
     end.
 
+part(Skipped, [], Of) -> io_lib:format("~b ~s~s not", [length(Skipped), Of, was(Skipped)]);
+part([], Outdated, Of) -> io_lib:format("~b ~s~s outdated", [length(Outdated), Of, is(Outdated)]);
+part(Skipped, Outdated, Of) -> [part(Skipped, [], Of), ", and ", part([], Outdated, "")].
+
 was([_]) -> "was";
 was(_) -> "were".
 
+is([_]) -> "is";
+is(_) -> "are".
+
 %% @doc How many receives have which verdict, on one line.
 -spec summary(mailbox_audit_static:report()) -> iolist().
-summary(#{modules := Modules, findings := Findings, skipped := Skipped}) ->
+summary(#{modules := Modules, findings := Findings, skipped := Skipped, outdated := Outdated, perhaps_outdated := Perhaps}) ->
     Verdicts = [Verdict || #{verdict := Verdict} <- Findings],
     Counts = [{length([V || V <- Verdicts, V =:= Verdict]), Verdict} || Verdict <- mailbox_audit_verdict:all()],
     [io_lib:format("~s in ~s", [several(length(Findings), "receive"), several(Modules, "module")]),
      [io_lib:format(", ~b ~s", [Count, words(Verdict)]) || {Count, Verdict} <- Counts, Count > 0],
-     [io_lib:format("; ~s not judged", [several(length(Skipped), "module")]) || Skipped =/= []]].
+     [io_lib:format("; ~s ~s", [several(length(Some), "module"), What])
+      || {Some, What} <- [{Skipped, "not judged"}, {Outdated, "outdated"}, {Perhaps, "perhaps outdated"}], Some =/= []]].
 
 several(1, Thing) -> ["1 ", Thing];
 several(Count, Thing) -> io_lib:format("~b ~ss", [Count, Thing]).
@@ -76,10 +85,10 @@ reached(#{reachable_from := From}) ->
 -spec mfa(mfa()) -> iolist().
 mfa({Module, Name, Arity}) -> io_lib:format("~ts:~ts/~b", [Module, Name, Arity]).
 
-skipped([]) -> [];
-skipped(Skipped) -> ["\nNot judged:\n", [["  ", why_skipped(One), $\n] || One <- Skipped]].
+reasons(_Title, []) -> [];
+reasons(Title, Skipped) -> ["\n", Title, ":\n", [["  ", why_skipped(One), $\n] || One <- Skipped]].
 
-%% @doc Why a module was not judged, and what to do.
+%% @doc Why a module was not judged, or not as its source is now, and what to do.
 -spec why_skipped(mailbox_audit_static:skipped()) -> iolist().
 why_skipped({_File, Module, no_debug_info}) ->
     io_lib:format("~ts has no readable debug_info; compile it with +debug_info", [Module]);
@@ -109,6 +118,8 @@ why_skipped({File, _, not_compiled}) ->
     io_lib:format("the project's source ~ts is not compiled; run 'rebar3 compile' or 'mix compile' first", [File]);
 why_skipped({File, _, outdated}) ->
     io_lib:format("the source ~ts was changed after its module was compiled; compile it first", [File]);
+why_skipped({File, _, {not_compared, Words}}) ->
+    io_lib:format("the source ~ts is newer than its module, and cannot be compared with it: ~ts; compile it to be sure", [File, Words]);
 why_skipped({_File, Module, too_many_defaults}) ->
     io_lib:format("the defaults of the records of ~ts expand to 20,000 nodes of code or more", [Module]);
 why_skipped({_File, Module, too_deep}) -> io_lib:format("the code of ~ts is nested more than 2,000 times", [Module]);

@@ -22,7 +22,8 @@
 -export([same_bytes_in_two_encodings/1, counting_ends_with_the_room/1, atoms_of_many_modules/1, identity_of_elixir/1,
          compilations_end_with_their_caller/1, modules_whose_compiler_says_much/1, reading_a_module_is_limited/1,
          archives_that_unpack_to_much/1, archives_damaged_within/1, compiler_prints_nothing/1,
-         own_application_with_links/1, own_application_that_is_built_in_part/1]).
+         own_application_with_links/1, own_application_that_is_built_in_part/1, sources_newer_than_their_modules/1,
+         source_of_a_module_of_another_release/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -45,7 +46,8 @@ all() ->
      own_application_with_links, own_application_that_is_built_in_part, headers_in_a_circle, applications_that_are_no_atoms,
      modules_that_unpack_to_much, archives_that_unpack_to_much, archives_damaged_within, modules_whose_compiler_says_much,
      reading_a_module_is_limited, atoms_without_room, atoms_of_all_terms_are_found, same_bytes_in_two_encodings,
-     counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir].
+     counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir, sources_newer_than_their_modules,
+     source_of_a_module_of_another_release].
 
 init_per_testcase(Case, Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
@@ -181,6 +183,7 @@ releases_of_compilers(_) ->
                                {"8.5", 27}, {"8.6.1", 27}, {"9.0", 28}, {"10.0.6", 29}]],
     _ = application:load(compiler),
     {ok, Own} = application:get_key(compiler, vsn),
+    ?assertEqual([older, same, newer, unknown], [mailbox_audit_compiler:age(Version) || Version <- ["8.0", Own, "99.1", unknown]]),
     ?assertEqual(erlang:system_info(otp_release), integer_to_list(mailbox_audit_compiler:release(Own))).
 
 encrypted_debug_info(_) ->
@@ -648,6 +651,101 @@ own_application_that_is_built_in_part(Config) ->
                                    {"src/old.erl", ""}], ["gen/shelf.erl"]},
                                  {[{"mix.exs", "[app: :shop]"}, {"lib/shop.ex", ""}, {"src/shelf.erl", ""}], ["src/shelf.erl"]},
                                  {[{"rebar.config", ""}, {"src/shop.erl", ""}, {"src/shelf.erl", ""}], ["src/shelf.erl"]}])].
+
+%% A time alone is no change: it is later in a fresh checkout, too. Nor is a difference that may come from something else.
+sources_newer_than_their_modules(Config) ->
+    Head = "-module(shop).\n-export([f/1]).\n",
+    Same = Head ++ ?SCANS,
+    Other = Head ++ "f(X) -> receive {X, A, A} -> A end.",
+    OfDep = Head ++ "-include_lib(\"dep/include/dep.hrl\").\nf(X) -> receive {X, ?DEP} -> X end.",
+    Named = Head ++ "-include(\"named.hrl\").\nf(X) -> receive {X, ?NAMED} -> X end.",
+    If = Head ++ "-ifdef(WITH).\n-export([g/1]).\ng(X) -> X.\n-endif.\n" ++ ?SCANS,
+    Transform = "-module(changes).\n-export([parse_transform/2]).\nparse_transform([File, Module | Forms], _) -> [File, Module",
+    Transformed = Head ++ "-compile({parse_transform, changes}).\n" ++ ?SCANS,
+    Rebar3 = {"_build/default/lib", "_build/default/lib/shop/ebin"},
+    Deps = {"deps", "ebin"},
+    Gone = "_build/default/lib/dep/include/dep.hrl",
+    Without = "compiled with 'deterministic'",
+    [begin
+         Project = dir(Config, integer_to_list(Nth)),
+         Source = newer_source(Project, Layout, Text, Options, Files),
+         _ = [case New of deleted -> ok = file:delete(filename:join(Project, File)); _ -> write([Project, File], New) end
+              || {File, New} <- After],
+         later(Source),
+         {ok, #{modules := 1, skipped := [], outdated := Outdated, perhaps_outdated := Perhaps} = Report} =
+             mailbox_audit:static([Project]),
+         case Expected of
+             same -> ?assertEqual({Text, [], []}, {Text, Outdated, Perhaps});
+             outdated -> ?assertEqual({Text, [{Source, none, outdated}], []}, {Text, Outdated, Perhaps});
+             _ ->
+                 ?assertMatch({Text, [], [{Source, none, {not_compared, _}}]}, {Text, Outdated, Perhaps}),
+                 says("is newer than its module, and cannot be compared with it: ", mailbox_audit_text:why_skipped(hd(Perhaps))),
+                 says(Expected, mailbox_audit_text:why_skipped(hd(Perhaps)))
+         end,
+         ?assertEqual(case Expected of outdated -> part; _ -> all end, mailbox_audit_static:coverage(Report))
+     end || {Nth, {Layout, Text, Options, Files, After, Expected}} <-
+                lists:enumerate([{Rebar3, Same, [], [], [], same},
+                                 {Rebar3, Same, [], [], [{"src/shop.erl", Other}], outdated},
+                                 {Rebar3, Same, [], [], [{"src/shop.erl", Same ++ "\ng(."}], outdated},
+                                 {Rebar3, Same, [], [], [{"src/shop.erl", Same ++ "\ng() -> ?NONE."}], "undefined macro 'NONE'"},
+                                 {Rebar3, OfDep, [], [], [], same},
+                                 {Deps, OfDep, [], [], [], same},
+                                 {Rebar3, OfDep, [deterministic], [], [], same},
+                                 {Rebar3, OfDep, [], [], [{Gone, "-define(DEP, [])."}], outdated},
+                                 {Rebar3, OfDep, [], [], [{Gone, deleted}], "can't find include lib \"dep/include/dep.hrl\""},
+                                 {Rebar3, Named, [{i, dir(Config, "named")}], [{"include/named.hrl", "-define(NAMED, [])."}], [], same},
+                                 {Rebar3, If, [{d, 'WITH'}], [], [], same},
+                                 {Rebar3, If, [deterministic, {d, 'WITH'}], [], [], Without},
+                                 {Rebar3, If, [deterministic], [], [], same},
+                                 {Rebar3, Transformed, [], [{"src/changes.erl", Transform ++ " | Forms]."}], [], same},
+                                 {Rebar3, Same, [{parse_transform, changes}], [{"src/changes.erl", Transform ++ " | Forms]."}], [], same},
+                                 {Rebar3, Transformed, [],
+                                  [{"src/changes.erl", Transform ++ ", {attribute, 1, import, {lists, [{seq, 2}]}} | Forms]."}], [],
+                                  "a parse transform changes it"}])].
+
+%% The source, whose module is compiled with what the files bring. A parse transform is compiled elsewhere.
+newer_source(Project, {Lib, Ebin}, Text, Options, Files) ->
+    _ = [write([Project, File], Bytes) || {File, Bytes} <- Files],
+    Named = [{i, Dir} || {i, Dir} <- Options],
+    _ = [write([Dir, "named.hrl"], "-define(NAMED, 1).") || {i, Dir} <- Named],
+    Source = write([Project, "src/shop.erl"], Text),
+    write([Project, Lib, "dep/include/dep.hrl"], "-define(DEP, 1)."),
+    Dep = filename:join([Project, Lib, "dep/ebin"]),
+    Out = filename:join(Project, Ebin),
+    _ = [ok = filelib:ensure_path(Dir) || Dir <- [Dep, Out]],
+    true = code:add_pathz(Dep),
+    _ = [begin
+             {ok, changes, Beam} = compile:file(filename:join(Project, File), [binary]),
+             {module, changes} = code:load_binary(changes, File, Beam),
+             ok = file:delete(filename:join(Project, File))
+         end || {"src/changes.erl" = File, _} <- Files],
+    {ok, shop} = compile:file(Source, [debug_info, {outdir, Out} | Options]),
+    true = code:del_path(Dep),
+    _ = code:delete(changes),
+    _ = code:purge(changes),
+    Source.
+
+later(File) ->
+    Seconds = calendar:datetime_to_gregorian_seconds(calendar:local_time()) + 60,
+    ok = file:change_time(File, calendar:gregorian_seconds_to_datetime(Seconds)).
+
+%% Its headers are others, and what asks for the release gets another one.
+source_of_a_module_of_another_release(Config) ->
+    [begin
+         Source = newer_source(dir(Config), {"deps", "ebin"}, Head ++ ?SCANS, [], []),
+         File = dir(Config, "ebin/shop.beam"),
+         {ok, Beam} = file:read_file(File),
+         write([File], changed(Beam, [{<<"CInf">>, term_to_binary([{version, Version}, {options, []}])}])),
+         write([Source], Head ++ Text),
+         later(Source),
+         {ok, #{outdated := Outdated, perhaps_outdated := Perhaps}} = mailbox_audit:static([dir(Config)]),
+         Words = "it depends on the release of OTP, and another one compiled its module",
+         ?assertEqual({Version, Text, [{Source, none, outdated} || Expected =:= outdated],
+                       [{Source, none, {not_compared, Words}} || Expected =:= unknown]}, {Version, Text, Outdated, Perhaps})
+     end || Head <- ["-module(shop).\n-export([f/1]).\n"], Version <- ["8.0", "99.1"],
+            {Text, Expected} <- [{?SCANS, same}, {"f(X) -> X.", outdated},
+                                 {"-include_lib(\"kernel/include/file.hrl\").\nf(X) -> X.", unknown},
+                                 {"-if(?OTP_RELEASE > 1).\nf(X) -> X.\n-endif.", unknown}]].
 
 %% What is called almost as it is another one, where it is no version that is behind the name.
 own_application_by_another_name(Config) ->

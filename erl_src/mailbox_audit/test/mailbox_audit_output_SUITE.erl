@@ -5,7 +5,7 @@
 
 -export([all/0, json_is_read_back/1, json_of_modules_of_any_name/1, json_escapes/1, json_of_what_was_timed/1,
          sarif_has_what_the_standard_asks_for/1, sarif_paths/1, sarif_tells_new_from_known/1, baseline_knows_what_was_there/1,
-         what_is_not_judged_is_told/1,
+         what_is_not_judged_is_told/1, what_is_outdated_is_told/1,
          project_fails_where_not_all_is_judged/1, unusable_baseline_hides_nothing/1, folders_of_a_project/1, nothing_is_no_baseline/1,
          baseline_of_any_name/1, baseline_is_refused/1, text_counts_and_names/1, text_of_what_was_timed/1,
          baseline_tells_unknown_from_scanning/1]).
@@ -13,7 +13,8 @@
 all() ->
     [json_is_read_back, json_of_modules_of_any_name, json_escapes, json_of_what_was_timed,
      sarif_has_what_the_standard_asks_for, sarif_paths, sarif_tells_new_from_known, baseline_knows_what_was_there,
-     what_is_not_judged_is_told, project_fails_where_not_all_is_judged, unusable_baseline_hides_nothing, folders_of_a_project,
+     what_is_not_judged_is_told, what_is_outdated_is_told, project_fails_where_not_all_is_judged, unusable_baseline_hides_nothing,
+     folders_of_a_project,
      nothing_is_no_baseline, baseline_of_any_name, baseline_is_refused, text_counts_and_names, text_of_what_was_timed,
      baseline_tells_unknown_from_scanning].
 
@@ -114,6 +115,36 @@ what_is_not_judged_is_told(_) ->
                  {(report())#{findings := [], modules := 0}, "Nothing was judged of 1 module.", ~"nothing", false},
                  {(report())#{findings := [], modules := 0, skipped := []}, "Nothing was judged: there is no module.", ~"nothing", false},
                  {(report())#{findings := [], skipped := []}, "0 receives in 3 modules", ~"all", true}]].
+
+%% Its module is one of those that were judged, and is counted once. What only may be outdated fails no baseline.
+what_is_outdated_is_told(_) ->
+    [Changed, Touched] = Both = [{"src/changed.erl", none, outdated}, {"src/touched.erl", none, {not_compared, "why"}}],
+    One = (report())#{modules := 1, skipped := []},
+    [begin
+         Lines = string:split(text(mailbox_audit_text:report(Report)), "\n", all),
+         ?assertMatch({_, [_ | _]}, {hd(Lines), string:find(hd(Lines), Summary)}),
+         ?assertEqual(Last, lists:last([Line || [_ | _] = Line <- Lines])),
+         ?assertEqual(Failures, [mailbox_audit_baseline:format_error(Failure)
+                                 || Failure <- mailbox_audit_baseline:failed([], Report#{findings := []})]),
+         Json = decoded(mailbox_audit_json:report(Report)),
+         ?assertMatch(#{~"judged" := Judged}, Json),
+         #{outdated := Outdated, perhaps_outdated := Perhaps, skipped := Skipped} = Report,
+         ?assertEqual([length(Some) || Some <- [Outdated, Perhaps, Skipped]],
+                      [length(maps:get(Key, Json)) || Key <- [~"outdated", ~"perhaps_outdated", ~"skipped"]]),
+         #{~"runs" := [#{~"invocations" := [#{~"toolExecutionNotifications" := Told}]}]} =
+             decoded(mailbox_audit_sarif:report(Report, none, "/project")),
+         ?assertEqual([~"warning" || _ <- Skipped ++ Outdated] ++ [~"note" || _ <- Perhaps], [Level || #{~"level" := Level} <- Told])
+     end || {Report, Summary, Last, Failures, Judged} <-
+                [{One#{outdated := [Changed]}, "in 1 module, 2 scan, 1 begin at a marker; 1 module outdated",
+                  "Only a part was judged: 1 of 1 module is outdated.", ["only a part was judged: 1 of 1 module is outdated"], ~"part"},
+                 {(report())#{outdated := Both}, "in 3 modules, 2 scan, 1 begin at a marker; 1 module not judged; 2 modules outdated",
+                  "Only a part was judged: 1 of 4 modules was not, and 2 are outdated.",
+                  ["only a part was judged: 1 of 4 modules was not, and 2 are outdated"], ~"part"},
+                 {One#{perhaps_outdated := [Touched]}, "in 1 module, 2 scan, 1 begin at a marker; 1 module perhaps outdated",
+                  "  the source src/touched.erl is newer than its module, and cannot be compared with it: why; compile it to be sure",
+                  [], ~"all"}]],
+    ?assertMatch([_ | _], string:find(text(mailbox_audit_text:report(One#{outdated := Both})),
+                                      "\n\nJudged as last compiled:\n  the source")).
 
 project_fails_where_not_all_is_judged(Config) ->
     [Whole, Part, Nothing, Empty] = [filename:join(proplists:get_value(priv_dir, Config), Name)
@@ -272,7 +303,7 @@ text(Chars) -> unicode:characters_to_list(Chars).
 report() ->
     Finding = #{module => m, function => {f, 1}, file => "src/m.erl", line => 7, verdict => scans,
                 reason => "why", spawned => false, reachable_from => [{{m, api, 0}, 2}], identity => "m:f/1 ab.1"},
-    #{modules => 3, skipped => [{"ebin/bare.beam", bare, no_debug_info}],
+    #{modules => 3, skipped => [{"ebin/bare.beam", bare, no_debug_info}], outdated => [], perhaps_outdated => [],
       findings => [Finding,
                    Finding#{function := {g, 0}, line := 9, reachable_from := [], identity := "m:g/0 cd.1"},
                    Finding#{function := {h, 0}, verdict := marker, identity := "m:h/0 ef.1"}]}.

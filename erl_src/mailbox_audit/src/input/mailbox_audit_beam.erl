@@ -21,13 +21,13 @@
 
 -type why() :: no_debug_info | other_debug_info | encrypted | not_a_beam | no_archive | inner_archive | {no_backend, module(), otp()}
              | {backend_fails, module()} | {another_version, file:filename()} | {newer_compiler, string(), otp()} | no_file | other_code
-             | not_built | not_compiled | outdated | too_many_defaults | too_long_unpacked | too_many_atoms | no_compiler
-             | too_deep | mailbox_audit_limits:why() | mailbox_audit_files:why() | string().
+             | not_built | not_compiled | mailbox_audit_outdated:why() | too_many_defaults | too_long_unpacked | too_many_atoms
+             | no_compiler | too_deep | mailbox_audit_limits:why() | mailbox_audit_files:why() | string().
 %% other_debug_info: it is that of another module. inner_archive: in an archive. no_backend: what reads its debug_info is not found,
 %% or does not load. another_version: that file has other code of the same module, and was judged. newer_compiler: its version, where
 %% this one does not understand what it left. Both with the release that judged. no_file, other_code: of a module of a node that was
 %% loaded from no file that can be read, or from another one. not_built: an application of the project. not_compiled: one of its
-%% sources. outdated: the module of one of them, which was judged.
+%% sources. outdated, not_compared: one of them is newer than its module, which was judged, and differs from it, or may do so.
 %% too_many_defaults: of records that its records make. too_long_unpacked: more than 128 MiB, once it is unpacked, or its archive
 %% more than 512 MiB.
 %% too_many_atoms: new ones, for which this node has no room. no_compiler: here, though the module has receives.

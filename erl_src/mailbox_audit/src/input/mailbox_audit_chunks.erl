@@ -2,7 +2,7 @@
 %% atoms in another way. What the audit wants of a module all releases since OTP 20 write alike.
 -module(mailbox_audit_chunks).
 
--export([read/1, unpacked/3, term/1, most_bytes/0, module/1, digest/1, compiler/1, options/1]).
+-export([read/1, unpacked/3, term/1, most_bytes/0, module/1, digest/1, compiler/1, options/1, has_options/1]).
 -export_type([chunks/0]).
 
 -type chunks() :: #{binary() => binary()}.
@@ -139,6 +139,10 @@ options(Chunks) ->
         _ -> {ok, Options}
     catch error:badarg -> error
     end.
+
+%% @doc Whether it says what options it was compiled with; with `deterministic' it does not.
+-spec has_options(chunks()) -> boolean().
+has_options(Chunks) -> property(options, Chunks, none) =/= none.
 
 %% A byte of a term may take sixteen times as much once it is decoded.
 property(Key, #{<<"CInf">> := Info}, Default) ->

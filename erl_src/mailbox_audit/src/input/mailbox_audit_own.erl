@@ -212,9 +212,9 @@ not_compiled(Own, Found) ->
     lists:uniq([Source || {_, _, Sources} <- Own, {Source, Names} <- Sources,
                         not lists:any(fun(Name) -> is_map_key(Name, Modules) end, Names)]).
 
-%% @doc The sources of Erlang that are newer than their module and differ from it: of those applications, or of the folder itself where
-%% it is an application of neither rebar3 nor mix.
--spec outdated([own()], file:filename_all(), [mailbox_audit_beam:beam()]) -> [file:filename_all()].
+%% @doc The sources of Erlang that are newer than their module and differ from it, or may do so: of those applications, or of the folder
+%% itself where it is an application of neither rebar3 nor mix.
+-spec outdated([own()], file:filename_all(), [mailbox_audit_beam:beam()]) -> [{file:filename_all(), mailbox_audit_outdated:why()}].
 outdated([], Dir, Found) -> outdated([own(none, Dir, Dir)], Dir, Found);
 outdated(Own, _Dir, Found) -> mailbox_audit_outdated:sources(lists:append([Sources || {_, _, Sources} <- Own]), Found).
 

@@ -1,7 +1,7 @@
 %% @doc The modules of source files, compiled for the audit alone.
 -module(mailbox_audit_source).
 
--export([modules/1, guarded/3, in_time/2]).
+-export([modules/1, headers/3, guarded/3, in_time/2]).
 
 -define(TIMEOUT_MS, 120_000).
 %% What else a source has read while it is compiled, by its path or that of an application.
@@ -23,15 +23,20 @@ elixir(File) ->
         {error, Words} -> {error, Words}
     end.
 
-%% Headers lie beside it, in its application, or in an application that is built with it.
 erlang(File) ->
     Built = mailbox_audit_build:ebins_around(File),
     ok = code:add_pathsz(Built),
-    Here = filename:dirname(File),
-    Headers = [Here, filename:join(filename:dirname(Here), "include"), filename:join(Here, "include")]
-        ++ lists:usort([filename:dirname(filename:dirname(Ebin)) || Ebin <- Built])
-        ++ lists:usort([filename:dirname(filename:dirname(filename:dirname(Ebin))) || Ebin <- Built]),
+    Headers = headers(File, [], Built),
     guarded(File, Headers, fun() -> compiled(File, Headers) end).
+
+%% @doc The folders where headers of a source may lie: beside it, in those that are named, in its application, and, by the name of the
+%% application, in one that is built with it. Of these the folders of modules are given.
+-spec headers(file:filename_all(), Named :: [file:filename_all()], Ebins :: [file:filename_all()]) -> [file:filename_all()].
+headers(File, Named, Ebins) ->
+    Here = filename:dirname(File),
+    [Here] ++ Named ++ [filename:join(filename:dirname(Here), "include"), filename:join(Here, "include")]
+        ++ lists:usort([filename:dirname(filename:dirname(Ebin)) || Ebin <- Ebins])
+        ++ lists:usort([filename:dirname(filename:dirname(filename:dirname(Ebin))) || Ebin <- Ebins]).
 
 %% @doc What a compilation of a source makes, which has two minutes. Where it would read what may have no end, it does not begin. Headers
 %% are looked for in these folders.

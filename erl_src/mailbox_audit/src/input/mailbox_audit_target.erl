@@ -115,7 +115,7 @@ with_own(Beams, Dir) ->
     All ++ [beam({unread, Each, not_built}) || Each <- Unbuilt]
         ++ [beam({unread, Source, not_compiled})
             || Source <- mailbox_audit_own:not_compiled([App || {_, Each, _} = App <- Own, not lists:member(Each, Unbuilt)], All)]
-        ++ [beam({unread, Source, outdated}) || Source <- mailbox_audit_own:outdated(Own, Dir, All)].
+        ++ [beam({unread, Source, Why}) || {Source, Why} <- mailbox_audit_own:outdated(Own, Dir, All)].
 
 %% Of the first way that finds a module; and what could not be read on those before.
 first([]) -> [];
@@ -152,7 +152,8 @@ in_folders(Dirs) ->
                       Unread -> [beam(Unread)]
                   end || Dir <- Dirs]).
 
--spec beam(mailbox_audit_files:found() | {unread, file:filename_all(), not_built | not_compiled | outdated}) -> mailbox_audit_beam:beam().
+-spec beam(mailbox_audit_files:found() | {unread, file:filename_all(), not_built | not_compiled | mailbox_audit_outdated:why()}) ->
+          mailbox_audit_beam:beam().
 %% What has no name in characters is shown by another one, so its bytes go with it.
 beam({unread, Path, Why}) -> {mailbox_audit_files:shown(Path), {unread, Why}};
 beam({ok, Path}) when is_list(Path) -> {Path, in_file};
