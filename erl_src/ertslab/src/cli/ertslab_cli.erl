@@ -233,8 +233,9 @@ command() ->
                          examples => ["sweep hibernate --vm prefetch --over prefetch_distance=0,64,128"],
                          arguments => of_call(sweep),
                          handler => fun ertslab_places:measure/1},
-            "bisect" => #{lab => true, help => "finds the commit of OTP that made an experiment slower. It builds and measures commit"
-                                               " after commit, until one of them is the cause with a probability of 95 %",
+            "bisect" => #{lab => true, help => "finds the commit of OTP that changed a metric of an experiment, a time or a count. It"
+                                               " builds and measures commit after commit, until one of them is the cause with a"
+                                               " probability of 95 %",
                           examples => ["bisect length --git ~/otp --good master --bad mine --metric dense"],
                           arguments => of_call(bisect), handler => fun ertslab_bisect:run/1},
             "follow" => #{lab => true, help => "measures every N-th commit of a history of OTP against the first one",

@@ -1,4 +1,4 @@
-%% @doc `ertslab bisect EXPERIMENT --git PATH --good A --bad B': finds the commit that made it slower (or faster).
+%% @doc `ertslab bisect EXPERIMENT --git PATH --good A --bad B': finds the commit that changed a metric, a time or a count.
 %% Each commit is built and measured against the good one; {@link ertslab_bisection} chooses the next one. Each
 %% reading has a folder of its own, so an interrupted call can continue.
 -module(ertslab_bisect).
@@ -42,7 +42,9 @@ must_build(Repository, Id) ->
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({does_not_build, Id}) -> [ertslab_history:short(Id), " does not build, and without it there is nothing to compare with."];
-format_error({no_ratio, Dir}) -> ["the bad commit gives no ratio; see its runs in ", Dir, "."].
+format_error({no_ratio, Dir}) -> 
+    ["the bad commit has no ratio to the good one: too few runs succeeded, or a count is 0 or differs from run to run; see the runs in ",
+     Dir, "."].
 
 %% The readings that earlier calls finished.
 kept(Dir, #{good := Good} = Options, Commits) ->

@@ -60,8 +60,7 @@ line(#{id := Id, subject := Subject, chance := Chance} = Commit) ->
 
 reading(#{builds := false}) -> "does not build";
 reading(#{readings := []}) -> "";
-reading(#{readings := [#{estimate := Ratio, low := Low, high := High} | _]}) ->
-    io_lib:format("~.3f (~.3f to ~.3f)", [Ratio, Low, High]).
+reading(#{readings := [Reading | _]}) -> ertslab_revision_reading:told(Reading).
 
 short(Id) -> ertslab_history:short(binary_to_list(Id)).
 
@@ -81,7 +80,6 @@ sentence(#{answer := unsure, among := Among}) ->
                   [length(Among)]).
 
 proof(null) -> "no ratio";
-proof(#{estimate := Ratio, low := Low, high := High, metric := Metric}) ->
-    io_lib:format("~ts ~.3f (~.3f to ~.3f)", [Metric, Ratio, Low, High]).
+proof(#{metric := Metric} = Reading) -> [Metric, $\s, ertslab_revision_reading:told(Reading)].
 
 subject(Wanted, #{commits := Commits}) -> hd([Subject || #{id := Id, subject := Subject} <- Commits, Id =:= Wanted]).

@@ -84,7 +84,7 @@ line(Nth, #{id := Id, subject := Subject} = Commit, Changes) ->
 
 reading(#{builds := false}) -> "does not build";
 reading(#{readings := []}) -> "no ratio";
-reading(#{readings := [#{estimate := Ratio, low := Low, high := High}]}) -> io_lib:format("~.3f (~.3f to ~.3f)", [Ratio, Low, High]).
+reading(#{readings := [Reading]}) -> ertslab_revision_reading:told(Reading).
 
 %% @doc The format that otava reads: one line per commit, with time, commit and ratio.
 -spec csv(report()) -> iodata().

@@ -2,15 +2,16 @@
 %% read, an unfinished one is continued.
 -module(ertslab_revision_reading).
 
--export([read/4, ratio/2, metric/2, one_case/1, format_error/1]).
+-export([read/4, ratio/2, metric/2, one_case/1, told/1, format_error/1]).
 -export_type([reading/0, reason/0]).
 
-%% `error': the standard error of the log ratio. `void': the control differed from the first commit.
+%% `error': the standard error of the log ratio. `void': the control differed from the first commit. The interval of an exact
+%% count is its ratio.
 -type reading() :: #{log_ratio := float(), error := float(), estimate := float(), low := float(), high := float(),
                      metric := binary(), verdict := ertslab_result:verdict(), void := boolean()}.
 -type reason() :: {no_metric, string(), Known :: [binary()]} | {several_cases, pos_integer()}.
 
-%% A reading is short because many are needed; a doubtful one is repeated.
+%% A reading of times is short because many are needed; a doubtful one is repeated. Counts keep the pairs of a comparison of counts.
 -define(PAIRS, 20).
 %% The options that are passed on to the comparison.
 -define(PASSED, [experiment, source, param, pairs, budget, quick, accept_host, otp]).
@@ -30,7 +31,11 @@ read(#{git := Repository} = Options, Anchor, Id, Dir) ->
     ratio(ertslab_summary_file:read(Dir), maps:get(metric, Options, undefined)).
 
 with_time(Options) when is_map_key(pairs, Options); is_map_key(budget, Options); is_map_key(quick, Options) -> Options;
-with_time(Options) -> Options#{pairs => ?PAIRS}.
+with_time(#{experiment := Name} = Options) ->
+    case ertslab_parameters:info(ertslab_parameters:module(Name)) of
+        #{exact := true} -> Options;
+        #{} -> Options#{pairs => ?PAIRS}
+    end.
 
 revision(Repository, Id) -> lists:append(["git:", Repository, "@", ertslab_history:short(Id)]).
 
@@ -48,6 +53,9 @@ ratio(#{plan := #{metrics := Metrics} = Plan, arms := Arms} = Summary, Wanted) -
             {ok, #{log_ratio => math:log(Estimate), error => max(?LEAST_ERROR, math:sqrt(Width * Width + Off * Off)),
                    estimate => Estimate, low => Low, high => High, metric => Metric, verdict => Verdict,
                    void => maps:get(void, Summary) =/= []}};
+        [#{ratio := #{estimate := Estimate, exact := true}, verdict := Verdict}] when Estimate > 0 ->
+            {ok, #{log_ratio => math:log(Estimate), error => ?LEAST_ERROR, estimate => Estimate, low => Estimate, high => Estimate,
+                   metric => Metric, verdict => Verdict, void => false}};
         _ -> {error, no_ratio}
     end.
 
@@ -59,6 +67,11 @@ control_off(Summary, Metric, Control) ->
         [Estimate] -> math:log(Estimate);
         _ -> 0.0
     end.
+
+%% @doc A ratio with its interval, or alone if it is exact.
+-spec told(reading()) -> iodata().
+told(#{estimate := Same, low := Same, high := Same}) -> io_lib:format("~.3f", [Same]);
+told(#{estimate := Ratio, low := Low, high := High}) -> io_lib:format("~.3f (~.3f to ~.3f)", [Ratio, Low, High]).
 
 %% @doc The given metric, if it is one of these; without one, the first of these.
 -spec metric([binary(), ...], undefined | string()) -> binary().

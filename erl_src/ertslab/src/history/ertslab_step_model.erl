@@ -27,8 +27,10 @@
 -define(PRIOR_ONE, 0.5).
 -define(PRIOR_TWO, 0.15).
 -define(PRIOR_DRIFT, 0.15).
-%% The standard deviation of steps, as a log ratio.
+%% The standard deviation of steps, as a log ratio. If the largest measured change is more than ?STEPS of them, they are larger:
+%% else two steps, or a drift, would explain a large step better than one.
 -define(STEP, 0.05).
+-define(STEPS, 3).
 %% Standard deviations of the effect of layout on a build, with their prior probabilities.
 -define(LAYOUT, [{0.001, 0.35}, {0.003, 0.35}, {0.01, 0.2}, {0.03, 0.1}]).
 
@@ -36,13 +38,15 @@
 -spec belief(pos_integer(), [measured()]) -> belief().
 belief(Commits, Measured) ->
     Gaps = gaps(Commits, Measured),
-    Weighed = [{Story, Steps, log_sum([math:log(Prior * Chance) + evidence(columns(Steps), Layout, Measured)
+    Size = step_size(Measured),
+    Step = max(?STEP, Size / ?STEPS),
+    Weighed = [{Story, Steps, log_sum([math:log(Prior * Chance) + evidence(columns(Steps), Step, Layout, Measured)
                                        || {Layout, Chance} <- ?LAYOUT])}
                || {Story, Steps, Prior} <- stories(Gaps, Commits), Prior > 0],
     Total = log_sum([Log || {_, _, Log} <- Weighed]),
     Chances = [{Story, Steps, math:exp(Log - Total)} || {Story, Steps, Log} <- Weighed],
     Of = fun(Wanted) -> lists:sum([Chance || {Story, _, Chance} <- Chances, Story =:= Wanted]) end,
-    #{none => Of(none), one => Of(one), two => Of(two), drift => Of(drift), size => step_size(Measured),
+    #{none => Of(none), one => Of(one), two => Of(two), drift => Of(drift), size => Size,
       holds => [{Gap, lists:sum([Chance || {_, Steps, Chance} <- Chances, lists:member({step, Gap}, Steps)])} || Gap <- Gaps],
       first => [{Gap, lists:sum([Chance || {_, [{step, G} | _], Chance} <- Chances, G =:= Gap])} || Gap <- Gaps]}.
 
@@ -70,9 +74,9 @@ column({step, _}, _) -> 0.0;
 column({drift, Commits}, Commit) -> Commit / Commits.
 
 %% The log likelihood of the readings. Two readings of one commit have the same layout, so they are pooled.
-evidence(Columns, Layout, Measured) ->
+evidence(Columns, Step, Layout, Measured) ->
     Width = length(Columns(1)),
-    Prior = [[case {I, J} of {1, 1} -> Layout * Layout; {I, I} -> ?STEP * ?STEP; _ -> 0.0 end || J <- lists:seq(1, Width)]
+    Prior = [[case {I, J} of {1, 1} -> Layout * Layout; {I, I} -> Step * Step; _ -> 0.0 end || J <- lists:seq(1, Width)]
              || I <- lists:seq(1, Width)],
     {_, _, Log} = lists:foldl(fun(#{commit := Commit, log_ratio := Y, error := Error}, State) ->
                                       observed(Columns(Commit), Y, Error * Error + Layout * Layout, State)

@@ -63,11 +63,11 @@ history() ->
      #{name => bad, long => "-bad", required => true, help => "the last revision, a descendant of the first"},
      #{name => metric, long => "-metric", help => "the metric that decides (by default the experiment's first)"}].
 
-%% Each commit is measured with 20 pairs, unless one of these says otherwise.
+%% Each commit is measured with 20 pairs (counts: 3), unless one of these says otherwise.
 passed() ->
     [of_commit(A) || #{name := Name} = A <- measuring(), lists:member(Name, [pairs, quick, budget, accept_host, param, out, json])].
 
-of_commit(#{name := pairs} = Argument) -> Argument#{help := "number of pairs for each commit, 3 to 10000. Default: 20"};
+of_commit(#{name := pairs} = Argument) -> Argument#{help := "number of pairs for each commit, 3 to 10000. Default: 20; 3 (counts)"};
 of_commit(Argument) -> Argument.
 
 measuring() ->

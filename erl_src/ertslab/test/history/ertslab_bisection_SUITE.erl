@@ -3,12 +3,12 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, the_bad_one_comes_first/1, a_step_is_found_in_few_builds/1, what_does_not_build_is_passed_over/1,
+-export([all/0, the_bad_one_comes_first/1, a_step_is_found_in_few_builds/1, a_large_step_is_one/1, what_does_not_build_is_passed_over/1,
          nothing_is_found_where_nothing_changed/1, several_are_said/1, a_built_one_is_taken_before/1, the_limit_ends_it/1,
          the_first_commit_can_be_the_one/1, wrong_ones_are_rare/1, plain_bisection_is_wrong_more_often/1]).
 
 all() ->
-    [the_bad_one_comes_first, a_step_is_found_in_few_builds, what_does_not_build_is_passed_over,
+    [the_bad_one_comes_first, a_step_is_found_in_few_builds, a_large_step_is_one, what_does_not_build_is_passed_over,
      nothing_is_found_where_nothing_changed, several_are_said, a_built_one_is_taken_before, the_limit_ends_it,
      the_first_commit_can_be_the_one, wrong_ones_are_rare, plain_bisection_is_wrong_more_often].
 
@@ -23,6 +23,11 @@ a_step_is_found_in_few_builds(_) ->
          ?assert(length(lists:usort(Readings ++ [At - 1])) + 1 =< 8, {At, Readings}),
          ?assertEqual(At - 1, maps:get(parent, element(2, Found)))
      end || At <- lists:seq(1, 16)].
+
+%% A count may halve, or become ten times as large.
+a_large_step_is_one(_) ->
+    [?assertMatch({Size, {{found, #{among := [11], parent := 10, culprit := 11}}, _}}, {Size, ended(state(16, []), step_at(11, Size))})
+     || Size <- [-0.7, -0.35, 0.2, 0.7, 2.3]].
 
 what_does_not_build_is_passed_over(_) ->
     {Found, Readings} = ended(state(16, [9, 10]), step_at(10, 0.05)),

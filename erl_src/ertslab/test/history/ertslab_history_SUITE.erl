@@ -6,14 +6,15 @@
 
 -export([all/0, a_subject_is_text_in_any_encoding/1, init_per_suite/1, end_per_suite/1, commits_in_their_order/1,
          bad_revisions_are_refused/1, a_revision_is_no_path/1,
-         a_folder_keeps_its_question/1, a_reading_is_the_last_arm/1, a_reading_wants_one_case/1, a_bisection_is_told/1,
+         a_folder_keeps_its_question/1, a_reading_is_the_last_arm/1, an_exact_count_is_a_reading/1,
+         a_reading_wants_one_case/1, a_bisection_is_told/1,
          a_history_is_told/1,
          wrong_words_are_refused_before_anything_is_built/1]).
 
 all() ->
     [a_subject_is_text_in_any_encoding, commits_in_their_order, bad_revisions_are_refused, a_revision_is_no_path,
      a_folder_keeps_its_question,
-     a_reading_is_the_last_arm, a_reading_wants_one_case, a_bisection_is_told, a_history_is_told,
+     a_reading_is_the_last_arm, an_exact_count_is_a_reading, a_reading_wants_one_case, a_bisection_is_told, a_history_is_told,
      wrong_words_are_refused_before_anything_is_built].
 
 init_per_suite(Config) ->
@@ -105,6 +106,20 @@ a_reading_is_the_last_arm(_) ->
     %% What the control was off by widens it.
     {ok, #{error := Wider, void := true}} = ertslab_revision_reading:ratio((summary([[]]))#{void := [~"first"]}, undefined),
     ?assert(abs(Wider * Wider - Error * Error - math:log(1.02) * math:log(1.02)) < 1.0e-9).
+
+%% The ratio of exact counts has no interval. One to or from zero, or of counts that vary, is none.
+an_exact_count_is_a_reading(_) ->
+    Of = fun(Ratio, Verdict) -> ertslab_revision_reading:ratio(counted(Ratio, Verdict), undefined) end,
+    {ok, #{log_ratio := Y, error := Error, verdict := changed, void := false} = Reading} = Of(#{estimate => 0.7, exact => true}, changed),
+    ?assert(abs(Y - math:log(0.7)) < 1.0e-9),
+    ?assert(Error > 0),
+    ?assertEqual("0.700", lists:flatten(ertslab_revision_reading:told(Reading))),
+    ?assertEqual({error, no_ratio}, Of(#{estimate => 0.0, exact => true}, changed)),
+    ?assertEqual({error, no_ratio}, Of(none, varying)).
+
+counted(Ratio, Verdict) ->
+    #{cases := [#{rows := Rows} = Case], plan := Plan} = Summary = summary([[]]),
+    Summary#{plan := Plan#{control := none}, cases := [Case#{rows := [Row#{ratio := Ratio, verdict := Verdict} || Row <- Rows]}]}.
 
 a_reading_wants_one_case(_) ->
     ?assertThrow({usage, {ertslab_revision_reading, {several_cases, 2}}},
