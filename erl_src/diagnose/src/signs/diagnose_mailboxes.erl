@@ -381,8 +381,8 @@ scanning_receive(#{usual_depth := Depth, queue := Queue},
                  "erlang:demonitor/2 with the option flush scans the mailbox if the monitored process has ended. Leave flush out, and have"
                  " the server ignore 'DOWN' messages whose references it does not know. Or keep the mailbox short (dam).";
              _ ->
-                 "Have another process make this call, keep the mailbox short (dam), or, if the reply is yours, make a reference just"
-                 " before the request and match it in every clause."
+                 "Have another process make this call, keep the mailbox short (dam), or, if you can change the process that replies, make"
+                 " a reference just before the request and match it in every clause."
          end,
          diagnose_proof:look()).
 

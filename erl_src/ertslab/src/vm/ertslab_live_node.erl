@@ -35,8 +35,8 @@ format_error({silent, Name, Seconds, Threads}) ->
     io_lib:format("node ~ts listens, but did not answer in ~b s. ~ts diagnose waits as long as its --budget.",
                   [Name, Seconds, why_silent(ertslab_node_threads:facts(Threads))]);
 format_error({refused, Name}) ->
-    ["node ", Name, " does not answer; check its name ('epmd -names' lists running nodes) and the cookie. A node that is at its limit"
-     " of processes or ports refuses in the same way."];
+    ["node ", Name, " does not answer; check its name ('epmd -names' lists running nodes; a release has epmd in erts-*/bin) and the cookie."
+     " A node that is at its limit of processes or ports refuses in the same way."];
 format_error({no_name, Text}) -> ["--node ", Text, ": give a name such as node@host, of at most 255 characters"];
 format_error(no_cookie) ->
     "no cookie is known: give the node's with --cookie (there is no ~/.erlang.cookie here; a release has it in vm.args or in"
