@@ -374,9 +374,10 @@ evidence(dirty_queue, #{threads := Threads, count := Count, waiting := Waiting, 
                    seen_in(In), of_kinds(Of), held_by(Holders)]);
 evidence(deep_stack, #{stack_bytes := Bytes, in := In}) ->
     io_lib:format("has ~ts of stack, in ~ts", [bytes(Bytes), lists:join(", ", In)]);
-evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := Total, messages := Messages}) ->
-    io_lib:format("has ~ts of heap (~ts used or not collected yet) of the node's ~ts~ts",
-                  [bytes(Heap), bytes(Used), bytes(Total), [[", and ", count(Messages), " messages wait"] || Messages > 0]]);
+evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := Total, messages := Messages} = Evidence) ->
+    io_lib:format("has ~ts of heap (~ts used or not collected yet) of the node's ~ts~ts~ts",
+                  [bytes(Heap), bytes(Used), bytes(Total), [[", and ", count(Messages), " messages wait"] || Messages > 0],
+                   [["; it works mostly", in_function(In)] || #{in := In} <- [Evidence], In =/= unknown]]);
 evidence(code_churn, #{looks := Looks, modules := Modules, in := In}) ->
     io_lib:format("reloads modules all the time: ~ts~ts",
                   [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Module, Times, Looks])

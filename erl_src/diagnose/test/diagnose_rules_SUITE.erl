@@ -1625,6 +1625,14 @@ most_of_the_memory_is_told_of(_) ->
     Large = suspect(#{depth => 0, heap_bytes => 200_000_000, used_bytes => 190_000_000, stack_bytes => 100}),
     Process = fun(Total) -> [Kind || {Kind, _} <- signs(#{suspects => [Large], memory => Memory(Total)}, [])] end,
     ?assertEqual({[large_heap], []}, {Process(300_000_000), Process(500_000_000)}),
+    %% Two have most of it, and work on it.
+    Works = Large#{reductions := 7.0e6, samples := [{running, [{xmerl_xpath, axis, 4}], 9}]},
+    Both = fun(One, Other) -> [said(Sign) || #{signs := Signs} <- found(#{suspects => [One, Other#{pid := ~"<0.2.0>"}],
+                                                                           memory => Memory(500_000_000)}, []),
+                                             #{kind := large_heap, advice := Says} = Sign <- Signs, string:find(Says, "xmerl_sax") =/= nomatch] end,
+    ?assertMatch(["has 200.0 MB of heap (190.0 MB used or not collected yet) of the node's 500.0 MB; it works mostly in xmerl_xpath:axis/4"
+                  | _], Both(Works, Works)),
+    ?assertEqual([[], []], [Both(Large, Large), Both(Works, Large)]),
     Keeps = fun(Used) ->
                     [#{signs := [#{kind := large_heap, advice := Advice}]}] =
                         found(#{suspects => [Large#{used_bytes := Used}], memory => Memory(300_000_000)}, []),

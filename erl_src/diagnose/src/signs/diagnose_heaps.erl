@@ -132,8 +132,8 @@ deep_stack(_) -> [].
 
 %% One process that has most of the node's memory; where something else was found that says why, that is enough.
 large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}} = Look)
-  when is_integer(Heap), Heap >= ?MOST_BYTES, 2 * Heap >= Total, Stack < ?STACK_BYTES ->
-    [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth},
+  when is_integer(Heap), Heap >= ?MOST_BYTES, 4 * Heap >= Total, Stack < ?STACK_BYTES ->
+    [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth, in => works_in(Suspect)},
           [["It is idle, so nothing collects its garbage, and all of this may be garbage: --collect (erlang:garbage_collect/1) shows what"
             " is alive, and frees the rest. If little is alive, have it hibernate after large work, or do that work in a process that ends."
             " Else: "
@@ -150,11 +150,29 @@ large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth
             || {gen_event, _, _} <- [maps:get(label, Suspect)]],
            [" It handles the events of logger, of which a few may be huge (a crash report has the whole state): limit them by chars_limit"
             " and depth of the formatter, and by format_status/1." || {logger_olp, _, _} <- [maps:get(label, Suspect)]],
+           [" A tree of XML takes many times the bytes of its text: read it as a stream (xmerl_sax_parser), and keep what is needed."
+            || looks_through(maps:get(samples, Suspect), fun is_of_xml/1) > 0],
            " Bound growing data by size or age; large tables of rows belong in ETS.",
            [" --collect shows how much of the heap is alive." || not IsGarbage]],
           diagnose_proof:collect(Suspect))
-     || IsGarbage <- [may_be_garbage(Suspect, Look)], idle_heap(Suspect) =:= [], long_collection(Suspect, Look) =:= []];
+     || 2 * Heap >= Total orelse have_most_at_work(Suspect, Look),
+        IsGarbage <- [may_be_garbage(Suspect, Look)], idle_heap(Suspect) =:= [], long_collection(Suspect, Look) =:= []];
 large_heap(_, _) -> [].
+
+%% Two or three have most of it together, and work on it: what only lies there may be meant to.
+have_most_at_work(Suspect, #{suspects := Suspects, memory := #{total := Total}}) ->
+    works_in(Suspect) =/= unknown
+        andalso 2 * lists:sum([Heap || #{heap_bytes := Heap} = One <- Suspects, is_integer(Heap), Heap >= ?MOST_BYTES, 4 * Heap >= Total,
+                                       works_in(One) =/= unknown]) >= Total.
+
+works_in(#{reductions := Reductions, samples := Samples}) when is_number(Reductions), Reductions >= ?BUSY_REDUCTIONS ->
+    case diagnose_samples:most_worked_in(Samples) of
+        unknown -> unknown;
+        Function -> label(Function)
+    end;
+works_in(#{}) -> unknown.
+
+is_of_xml(Module) -> lists:prefix("xmerl_", atom_to_list(Module)).
 
 %% It has been idle since, and was too large to be collected for this look. A few of those are named; others had just been collected.
 may_be_garbage(#{idle := true, hibernates := false, depth := 0, pid := Pid}, #{unlooked := #{too_large := TooLarge}}) ->
