@@ -166,6 +166,8 @@
 %% Part of a limit; or that what grows all the time reaches the limit within so many seconds.
 -define(NEAR_LIMIT, 0.8).
 -define(GROWS_TO_LIMIT_S, 1200).
+%% Of so few files nobody can tell when the limit is reached.
+-define(FAR_FROM_LIMIT, 100).
 %% Where there are so many, and never fewer than at the look before, a day is soon enough.
 -define(MANY_PROCESSES, 10_000).
 -define(MANY_PORTS, 5_000).

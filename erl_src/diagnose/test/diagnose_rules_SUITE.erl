@@ -2555,6 +2555,14 @@ sockets_that_one_opens_and_keeps_are_told_of(_) ->
     Grows = [3 * N || N <- lists:seq(1, 40)],
     ?assertEqual({[{files, 30, 2}], [{files, 30, 2}], [{ports, 30, 2}]},
                  {Found(900, Grows, 20_000, 850), Found(900, Grows, 60_000, 850), Found(900, Grows, 1_048_576, 850)}),
+    %% Sockets that are closed keep their ports, and are no files; and of a hundred files nobody can tell.
+    Far = fun(Files, Ports) ->
+                  Counts = [{100 * N, (counts(60))#{ports => {Ports + Count, 65_536}}} || {N, Count} <- lists:enumerate(Grows)],
+                  [What || {near_limit, #{what := What}} <- signs(#{counts => Counts, files => {Files, 20_000},
+                                                                    ports => #{skipped => 0, waiting => [], owners => [],
+                                                                               names => [{~"tcp_inet", Ports}]}}, [])]
+          end,
+    ?assertEqual({[], [], [files]}, {Far(210, 500), Far(190, 90), Far(510, 500)}),
     ?assertEqual({[], [], [], []},
                  {Found(200, Grows, 60_000, 190),                                   % a node that starts
                   Found(900, Grows, 60_000, 30),                                    % connections of clients, each with its process

@@ -118,7 +118,7 @@ files(#{files := {Count, Limit}} = Look) when Count >= ?NEAR_LIMIT * Limit ->
           " ulimit -n (LimitNOFILE) raises the limit.",
           diagnose_proof:look())];
 %% Far from it, if only sockets grow in number.
-files(#{files := {Count, Limit}, counts := [_ | _] = Counts, ports := #{names := [{Name, _} | _]}} = Look)
+files(#{files := {Count, Limit}, counts := [_ | _] = Counts, ports := #{names := [{Name, Sockets} | _]}} = Look)
   when Name =:= <<"tcp_inet">>; Name =:= <<"udp_inet">>; Name =:= <<"sctp_inet">> ->
     {_, #{ports := {Ports, MostPorts}}} = lists:last(Counts),
     Growth = growth([{Ms, counted(ports, All)} || {Ms, All} <- Counts]),
@@ -128,6 +128,8 @@ files(#{files := {Count, Limit}, counts := [_ | _] = Counts, ports := #{names :=
           " {active, once} the owner learns that the other side has closed it. ulimit -n (LimitNOFILE) raises the limit.",
           diagnose_proof:look())
      || Growth > 0, Ports < ?NEAR_LIMIT * MostPorts, Limit - Count < MostPorts - Ports,
+        %% A socket that is closed keeps its port, and is no file. And a few seconds tell nothing of a limit that is so far.
+        Sockets =< Count, ?FAR_FROM_LIMIT * Count >= Limit,
         Count + grows_to_limit_s(ports, Ports, Look) * Growth >= Limit];
 files(#{}) -> [].
 
