@@ -83,6 +83,8 @@ field() {
 @test "field: children_listed" { field --once children_listed; }
 @test "field: children_searched" { field --once children_searched; }
 
+@test "field: clients_gone" { field --once clients_gone; }
+
 @test "field: closures_copy" { field --once closures_copy; }
 @test "field: code_server_asked" { field --once code_server_asked; }
 
@@ -290,6 +292,8 @@ field() {
 
 @test "field: queue_index" { field --once queue_index; }
 
+@test "field: reads_blocked" { field --once reads_blocked; }
+
 @test "field: regex_backtracks" { field --once regex_backtracks; }
 
 @test "field: remote_server" { field --once remote_server; }
@@ -379,6 +383,8 @@ field() {
 
 @test "field: uneven_queues" { field --once uneven_queues; }
 @test "field: unreachable_node" { field --once unreachable_node; }
+@test "field: waiters_pile_up" { field --once waiters_pile_up; }
+
 @test "field: waits_in_vain" { field --once waits_in_vain; }
 @test "field: works_long" { field --once works_long; }
 

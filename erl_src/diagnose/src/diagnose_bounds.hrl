@@ -21,6 +21,13 @@
 %% in accept.
 -define(BACKLOG_LOOKS, 6).
 -define(BACKLOG, 5).
+%% Sockets that are left behind, of which there are more and more; or so many. And so many that nobody reads.
+-define(LEFT_SOCKETS, 20).
+-define(MANY_LEFT_SOCKETS, 100).
+-define(UNREAD_SOCKETS, 10).
+%% Processes that wait in one function, and so many more a second.
+-define(PILED_UP, 200).
+-define(PILED_UP_A_SECOND, 5).
 %% The start of an application waits for the same for so long.
 -define(STARTING_MS, 2000).
 %% A mailbox that falls to a fifth of what waited there so often, and once a second, is one that its process lets fill, and empties.

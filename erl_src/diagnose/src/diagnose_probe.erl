@@ -18,6 +18,7 @@
          function/1, nothing_known/1, beside_processes/2, watch/3,
          is_at_rest/2, timers/1, retries/1, floods/1, shares/1, links/4, nagle_delays/1, native_times/1, native_times_ended/1,
          asked_for_modules/1, in_tables/1, tables/0, monitored_beside/2, shapes/2,
+         left_sockets/1, left_at_both/2, unread_of/1, alarm/1, piles/1,
          texts_of/1, not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1, debugged/0, suspenders/3, who_call/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2]).
 
@@ -84,6 +85,7 @@
 -include("probe/floods.hrl").
 -include("probe/shares.hrl").
 -include("probe/serving.hrl").
+-include("probe/piles.hrl").
 -include("probe/debugging.hrl").
 -include("probe/layout.hrl").
 
@@ -166,6 +168,7 @@ nothing_known(Nif) ->
       lookups => unknown, makers => unknown, births => unknown,
       starts => unknown, programs => unknown,
       wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown, unanswered => unknown,
+      left_sockets => unknown, piles => unknown,
       growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [],
       system_monitor => system_monitor(),
       binaries_beside => not_needed, processes_beside => not_needed,
@@ -321,6 +324,8 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Programs = begun(fun() -> programs(Window - ?BEFORE_END_MS) end),
     Transactions = begun(fun() -> transactions(Window - ?BEFORE_END_MS) end),
     Backlogs = begun(fun() -> not_accepted(Window - ?BEFORE_END_MS) end),
+    Left = begun(fun() -> left_sockets(Window - ?BEFORE_END_MS) end),
+    Piles = begun(fun() -> piles(Window - ?BEFORE_END_MS) end),
     Starting = begun(fun() -> starting(Window - ?BEFORE_END_MS) end),
     Delays = begun(fun() -> nagle_delays(Window - ?BEFORE_END_MS) end),
     Unanswered = begun(fun() -> unanswered(Window - ?BEFORE_END_MS) end),
@@ -343,6 +348,8 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             transactions => known(answered(Transactions, Window + ?ANSWER_MS)),
                             not_accepted => known(answered(Backlogs, Window + ?ANSWER_MS)),
                             nagle_delays => known(answered(Delays, Window + ?ANSWER_MS)),
+                            left_sockets => known(answered(Left, Window + 2 * ?ANSWER_MS)),
+                            piles => known(answered(Piles, Window + 2 * ?ANSWER_MS)),
                             starting => known(answered(Starting, Window + 2 * ?ANSWER_MS)),
                             unanswered => known(answered(Unanswered, Window + 2 * ?ANSWER_MS)),
                             carriers => at_both(Carriers, carriers()),

@@ -7,7 +7,8 @@
               traced/0,
               beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0,
               wakes/0,
-              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, starting/0, unanswered/0, emulator/0, native_times/0,
+              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0,
+              starting/0, unanswered/0, emulator/0, native_times/0,
               nagle_delays/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
@@ -38,6 +39,8 @@
                   retries := [retries()] | none | unknown,
                   awaited := [awaited()],
                   not_accepted := not_accepted() | unknown,
+                  left_sockets := left_sockets() | unknown,
+                  piles := piles() | too_many | unknown,
                   starting := starting() | unknown,
                   unanswered := unanswered() | too_many | unknown,
                   births := births() | none | too_many | unknown,
@@ -328,9 +331,22 @@
 %% there, or erpc.
 -type not_accepted() :: #{looks := pos_integer(), ms := pos_integer(),
                           sockets := [#{port := non_neg_integer(), least | most := pos_integer(), accepting := boolean(),
-                                        pid := binary(), name := atom(), label := mfa() | unknown}]}.
+                                        pid := binary(), name := atom(), label := mfa() | unknown,
+                                        acceptors => #{asked | count := pos_integer(), in := frame(), handshake := boolean()}
+                                                   | none}]}.
 %% Sockets that listen, on which so many connections waited to be accepted at each look; whether a process waited in accept at the first
-%% or the last one; and who owns the socket.
+%% or the last one; and who owns the socket. acceptors: of the owner and some that are linked to it, where most wait for something else.
+-type left_sockets() :: #{ms := pos_integer(), alarms := [binary()],
+                          sockets := [#{what := there | here | unread, count := pos_integer(), more := integer(),
+                                        asked := non_neg_integer(), most := [{mfa() | unknown, frame(), Count :: pos_integer()}]}]}.
+%% Connections that were the same at two looks, how many more there were at the second, and what some of their owners are, and where. there:
+%% the other side has closed it. here: the port has no descriptor any more. unread: the system has bytes for the owner, who did nothing.
+%% alarms: names of those that alarm_handler has.
+-type piles() :: #{ms := pos_integer(),
+                   pile := #{in := frame(), asked | count := pos_integer(), stay | more := non_neg_integer(), connections := boolean(),
+                             labels := [{mfa(), pos_integer()}], first := {frame(), Count :: pos_integer()} | none} | none}.
+%% Processes that wait in the function that most of a sample wait in: so many were asked, and so many of these did nothing meanwhile. By
+%% that, how many there are, and how many came since. connections: they belong to sockets. first: where the first of their kind are instead.
 -type starting() :: #{ms := pos_integer(), applications := [atom()],
                       starts := [#{pid := binary(), name := atom(), stack := [frame()], in := frame() | none, asks := asks()}]}.
 %% Applications that are being started, and processes that do it and wait for the same at two looks.
@@ -388,7 +404,7 @@
 
 -type kind() :: code_lookups | postponed_events | unresponsive
               | slow_emulator | too_few_schedulers | overloaded | near_limit | deep_mailbox | awaited
-              | not_accepted
+              | not_accepted | sockets_left | processes_pile_up
               | starting_application | restart_loop | scanning_receive
               | high_priority | low_priority | debugging_left_on
               | long_schedules | native_time | nagle_delay | table_scan | os_processes | timer_wakeups | many_starts | collecting_together

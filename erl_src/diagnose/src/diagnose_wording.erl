@@ -348,11 +348,30 @@ evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In
                      " that were asked are idle", in_function(At)]
                     || #{monitored := #{count := Count, asked := Asked, waiting := Waiting, in := At}} <- [Evidence]]]);
 evidence(not_accepted, #{port := Port, least := Least, most := Most, looks := Looks, ms := Ms, accepting := IsAccepting, owner := Owner,
-                         label := Label}) ->
-    io_lib:format("has connections that wait to be accepted on port ~b (owner ~ts~ts): ~ts at each of ~b looks within ~.1f s~ts",
+                         label := Label} = Evidence) ->
+    io_lib:format("has connections that wait to be accepted on port ~b (owner ~ts~ts): ~ts at each of ~b looks within ~.1f s~ts~ts",
                   [Port, Owner, [[", ", Label] || Label =/= unknown],
                    case Least of Most -> count(Least); _ -> [count(Least), " to ", count(Most)] end,
-                   Looks, Ms / 1000, [", and no process waits in accept" || not IsAccepting]]);
+                   Looks, Ms / 1000, [", and no process waits in accept" || not IsAccepting],
+                   [["; ", count(Count), " of ", count(Asked), " processes at the owner that wait are", in_function(In)]
+                    || #{acceptors := #{asked := Asked, count := Count, in := In}} <- [Evidence], not IsAccepting]]);
+evidence(sockets_left, #{what := What, sockets := Sockets, more := More, ms := Ms, owners := Owners, 'of' := Of, alarms := Alarms}) ->
+    io_lib:format("has ~ts sockets ~ts for ~.1f s and more~ts~ts~ts",
+                  [count(Sockets),
+                   case What of
+                       there -> "that the other side has closed, and their owners have not,";
+                       here -> "that are closed, though their ports stay,";
+                       unread -> "with bytes that their owners have not read"
+                   end,
+                   Ms / 1000, [[", and ", count(More), " more since"] || More > 0],
+                   [["; of ", count(Owners), " owners: ",
+                     lists:join(", ", [[count(Count), " of ", Label, in_function(In)] || #{label := Label, in := In, count := Count} <- Of])]
+                    || Of =/= []],
+                   [["; alarms: ", lists:join(", ", Alarms)] || Alarms =/= []]]);
+evidence(processes_pile_up, #{in := In, processes := Processes, a_second := Second, asked := Asked, ms := Ms, 'of' := Of, first := First}) ->
+    io_lib:format("has about ~ts processes that wait~ts, and ~ts more each second~ts; ~ts that were sampled did nothing for ~.1f s~ts",
+                  [count(Processes), in_function(In), count(Second), [[" (", kinds_in(Of), ")"] || Of =/= []], count(Asked), Ms / 1000,
+                   [["; the first of their kind are", in_function(At)] || #{in := At} <- [First]]]);
 evidence(nagle_delay, #{looks := Looks, asked := Asked, held := Held, 'of' := Of}) ->
     io_lib:format("holds back small sends: ~ts of ~ts TCP connections without nodelay have data to send at most of ~b looks, and wait for an"
                   " acknowledgement~ts", [count(Held), count(Asked), Looks, [[" (", kinds_in(Of), ")"] || Of =/= []]]);
@@ -730,7 +749,8 @@ may_be_unknown() ->
      {wakes, "How often timers and own messages wake processes"}, {links, "The monitors, links and timers"},
      {processes_beside, "What of the memory of processes is in none of them"},
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
-     {not_accepted, "Whether connections wait to be accepted"}, {starting, "Whether an application is being started"},
+     {not_accepted, "Whether connections wait to be accepted"}, {left_sockets, "Whether sockets are left behind"},
+     {piles, "Whether processes pile up"}, {starting, "Whether an application is being started"},
      {transactions, "Whether transactions of mnesia are begun again"},
      {debugged, "Whether modules are interpreted, or compiled for coverage"},
      {mapped, "How often memory is mapped for heaps"},
@@ -753,7 +773,8 @@ why_unknown(Key, _, _) when Key =:= wakes; Key =:= births -> "somebody else trac
 why_unknown(Key, _, _) when Key =:= native_times; Key =:= retries ->
     "somebody else traces, or tracing needed more time or memory than its limit";
 why_unknown(mapped, _, #{emulator := #{off := [_ | _]}}) -> "the allocator of heaps is off";
-why_unknown(Key, _, _) when Key =:= files; Key =:= nagle_delays; Key =:= elsewhere; Key =:= mapped; Key =:= not_accepted ->
+why_unknown(Key, _, _) when Key =:= files; Key =:= nagle_delays; Key =:= elsewhere; Key =:= mapped; Key =:= not_accepted;
+                       Key =:= left_sockets ->
     "the node has no /proc as Linux has it, has too many ports, or did not read it within its limits of time and memory";
 why_unknown(_, _, _) -> "that took more time or memory than its limit".
 

@@ -57,7 +57,8 @@
          who_waits_for_an_end_is_told_of/1,
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
-         start_of_an_application_that_waits_is_told_of/1]).
+         start_of_an_application_that_waits_is_told_of/1, sockets_that_are_left_behind_are_told_of/1, left_sockets_are_seen/1,
+         processes_that_pile_up_are_told_of/1, piles_are_seen/1]).
 -export([call_of_a_node_that_is_not_connected_yet/1,
          traps_are_told_by_their_function/1,
          intervals_are_told_of_once/1,
@@ -191,7 +192,8 @@ all() ->
      many_that_collect_are_told_of, functions_of_a_busy_node_are_told, starts_by_the_thousand_are_told_of, handshakes_are_told_of,
      who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of,
      who_waits_for_an_answer_all_the_time_is_told,
-     start_of_an_application_that_waits_is_told_of,
+     start_of_an_application_that_waits_is_told_of, sockets_that_are_left_behind_are_told_of, left_sockets_are_seen,
+     processes_that_pile_up_are_told_of, piles_are_seen,
      functions_that_go_through_all_are_told_of, settings_of_logger_are_told_of, thresholds_of_the_monitor_are_told_of,
      what_is_meant_to_be_large_is_left, tables_of_otp_are_told_of_as_such, indices_of_mnesia_are_known, texts_in_tables_are_told_of,
      texts_are_known].
@@ -513,6 +515,10 @@ connections_that_nobody_accepts_are_told_of(_) ->
     %% One that has been left there, as by a check whether the port is open.
     ?assertEqual([], signs(Seen(#{least => 1, most => 1}, 10), [])),
     ?assertMatch([{not_accepted, #{accepting := true}}], signs(Seen(#{least => 5, most => 9, accepting => true}, 10), [])),
+    [#{signs := [#{advice := Advice} = Shakes]}] =
+        found(Seen(#{acceptors => #{asked => 10, count => 10, in => {web, accept, 1}, handshake => true}}, 10), []),
+    ?assertMatch([_, "; 10 of 10 processes at the owner that wait are in web:accept/1"], string:split(said(Shakes), " in accept")),
+    ?assertNotEqual(nomatch, string:find(Advice, "ssl:handshake/2")),
     [?assertEqual([], signs(Of, [])) || Of <- [Seen(#{}, 5), Seen(#{least => 4, most => 90, accepting => true}, 10)]],
     Line = fun(Local, State, Queue) ->
                    ["   0: ", Local, " 00000000:0000 ", State, " 00000000:", Queue, " 00:00000000 00000000  0  0 1 1\n"]
@@ -555,6 +561,89 @@ who_waits_for_an_answer_all_the_time_is_told(_) ->
 said(Sign) -> unicode:characters_to_list(diagnose_wording:sentence(Sign)).
 
 now_ms() -> erlang:monotonic_time(millisecond).
+
+sockets_that_are_left_behind_are_told_of(_) ->
+    Found = fun(What, Count, More, Alarms) ->
+                    Left = #{what => What, count => Count, more => More, asked => 30,
+                             most => [{{gateway, conn, 1}, {gateway, wait, 0}, 30}]},
+                    [said(Sign) || #{subject := node, signs := Signs} <- found(#{left_sockets => #{ms => 4000, sockets => [Left],
+                                                                                                   alarms => Alarms}}, []), Sign <- Signs]
+            end,
+    ?assertEqual([["has 300 sockets that the other side has closed, and their owners have not, for 4.0 s and more, and 80 more since;"
+                   " of 30 owners: 30 of gateway:conn/1 in gateway:wait/0"],
+                  ["has 100 sockets that are closed, though their ports stay, for 4.0 s and more; of 30 owners: 30 of gateway:conn/1"
+                   " in gateway:wait/0"],
+                  ["has 40 sockets with bytes that their owners have not read for 4.0 s and more; of 30 owners: 30 of gateway:conn/1"
+                   " in gateway:wait/0; alarms: {disk, _}"]],
+                 [Found(there, 300, 80, [~"{disk, _}"]), Found(here, 100, 0, []), Found(unread, 40, 0, [~"{disk, _}"])]),
+    %% A pool of connections that were closed while nobody used them; answers to clients that were gone; a few that are slow.
+    [?assertEqual([], Found(What, Count, More, [])) || {What, Count, More} <- [{there, 40, 0}, {here, 19, 5}, {unread, 9, 3}]].
+
+%% Both sides are sockets of this node.
+left_sockets_are_seen(_) ->
+    {ok, Listens} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}, {active, false}]),
+    {ok, Port} = inet:port(Listens),
+    Pairs = [begin
+                 {ok, Client} = gen_tcp:connect({127, 0, 0, 1}, Port, [{active, false}]),
+                 {ok, Accepted} = gen_tcp:accept(Listens),
+                 {Client, Accepted}
+             end || _ <- lists:seq(1, 3)],
+    [{There, _}, {Here, Own}, {Sends, _}] = Pairs,
+    [ok = gen_tcp:close(Socket) || Socket <- [There, Here]],
+    {error, closed} = gen_tcp:recv(Own, 0), % and nobody calls close
+    ok = gen_tcp:send(Sends, binary:copy(~"x", 9000)),
+    Seen = fun() -> #{sockets := Sockets} = diagnose_probe:left_sockets(now_ms() + 300),
+                    [What || #{what := What, count := 1, more := 0, asked := 1, most := [{_, _, 1}]} <- Sockets] end,
+    %% This process asks, so it does something.
+    ?assertEqual([there, here], Seen()),
+    [ok = gen_tcp:close(Socket) || Pair <- Pairs, Socket <- tuple_to_list(Pair)],
+    ok = gen_tcp:close(Listens),
+    ?assertEqual([], Seen()),
+    ?assertEqual([#{what => unread, count => 1, more => 2, ports => [a]}],
+                 diagnose_probe:left_at_both(#{a => {unread, 5000, 10}, b => {unread, 5000, 10}, c => {unread, 5000, 10}, d => there},
+                                             #{a => {unread, 5000, 90}, b => {unread, 4999, 10}, c => {unread, 9000, 9000}, e => {unread, 5000, 1},
+                                               f => {unread, 9000, 1}})),
+    ?assertEqual([{{~"0100007F:2648", ~"0100007F:CA7E"}, 28_672}],
+                 diagnose_probe:unread_of([~"  1: 0100007F:2648 0100007F:CA7E 01 00000000:00007000 00:00000000 00000000  0  0 1 1",
+                                           ~"  2: 0100007F:2648 0100007F:CA7F 01 00000000:00000100 00:00000000 00000000  0  0 1 1",
+                                           ~"  3: 0100007F:2648 0100007F:CA80 08 00000000:00007000 00:00000000 00000000  0  0 1 1"])),
+    ?assertEqual([~"{resource_limit, disk, _}", ~"disk"], [diagnose_probe:alarm(Id) || Id <- [{resource_limit, disk, "/data"}, disk]]).
+
+processes_that_pile_up_are_told_of(_) ->
+    Pile = #{in => {memo, get, 2}, asked => 95, stay => 95, count => 2150, more => 1320, connections => false,
+             labels => [{{smpp, submit, 1}, 8}], first => {{provider, encodings, 1}, 3}},
+    Found = fun(More, Each) ->
+                    Counts = [{100 * N, counts(Count)} || {N, Count} <- lists:enumerate(Each)],
+                    [said(Sign) || #{subject := node, signs := Signs} <- found(#{counts => Counts,
+                                                                                 piles => #{ms => 4000, pile => maps:merge(Pile, More)}}, []),
+                                   Sign <- Signs]
+            end,
+    Grows = [2000 + 33 * N || N <- lists:seq(1, 40)],
+    ?assertEqual(["has about 2,150 processes that wait in memo:get/2, and 330 more each second (smpp:submit/1 (8)); 95 that were sampled did"
+                  " nothing for 4.0 s; the first of their kind are in provider:encodings/1"], Found(#{}, Grows)),
+    %% Some went on; long polls of clients; hardly more; few; as many as always; a part of what a large node has.
+    [?assertEqual([], Found(More, Each)) || {More, Each} <- [{#{stay => 94}, Grows}, {#{connections => true}, Grows}, {#{more => 9}, Grows},
+                                                             {#{count => 100}, Grows}, {#{}, [2000 || _ <- Grows]},
+                                                             {#{}, [5000 + Count || Count <- Grows]}]].
+
+piles_are_seen(_) ->
+    Seen = fun(Wait) ->
+                   Start = fun(N) -> [spawn_link(Wait) || _ <- lists:seq(1, N)] end,
+                   Old = Start(3000),
+                   Run = self(),
+                   Later = spawn_link(fun() -> receive after 400 -> Run ! {new, Start(300)} end, receive stop -> ok end end),
+                   #{pile := Pile} = diagnose_probe:piles(now_ms() + 1500),
+                   New = receive {new, Pids} -> Pids end,
+                   _ = [begin unlink(Pid), exit(Pid, kill) end || Pid <- [Later | Old ++ New]],
+                   Pile
+           end,
+    #{in := {?MODULE, awaits_a_message, 0}, asked := Asked, stay := Asked, count := Count, more := More, first := none} =
+        Seen(fun() -> {got, awaits_a_message()} end),
+    ?assertMatch({true, true, _}, {abs(Count - 3000) < 600, More > 150, More}),
+    %% Those wait for work, or for a time.
+    ?assertEqual([none, none], [Seen(fun awaits_a_message/0), Seen(fun() -> timer:sleep(60_000), ok end)]).
+
+awaits_a_message() -> receive {message, Message} -> Message end.
 
 %% By what the process that calls its start function waits for, at two looks.
 start_of_an_application_that_waits_is_told_of(_) ->
@@ -888,6 +977,7 @@ nothing() ->
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
       transactions => none, mapped => #{faults => 0, segments => 0, own_carrier => 524_288, ms => 2000},
       not_accepted => #{looks => 1, ms => 1, sockets => []}, starting => #{ms => 1, applications => [], starts => []},
+      left_sockets => #{ms => 1, sockets => [], alarms => []}, piles => #{ms => 1, pile => none},
       unanswered => #{ms => 1, count => 0, most => []},
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, makers => none, retries => none,
       births => none, long_runs => [],

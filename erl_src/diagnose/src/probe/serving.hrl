@@ -27,10 +27,34 @@ not_accepted(Until, Began, Waiting, Before) ->
         unknown -> unknown;
         After ->
             #{looks => Looks, ms => max(1, now_ms() - Began),
-              sockets => [Socket#{least => Least, most => Most, accepting => WasAccepting orelse IsAccepting}
+              sockets => [Socket#{least => Least, most => Most, accepting => WasAccepting orelse IsAccepting,
+                                 acceptors => acceptors(Socket)}
                           || {Key, #{accepting := IsAccepting} = Socket} <- maps:to_list(After),
                              {Least, Most} <- [maps:get(Key, Ranges)], #{accepting := WasAccepting} <- [maps:get(Key, Before)]]}
     end.
+
+%% Who listens has often started those that accept, and is linked to them. Some others may be so, too: most tell.
+acceptors(#{pid := Pid}) ->
+    Owner = list_to_pid(binary_to_list(Pid)),
+    Waiting = [{Stack, accepts_in(Stack)}
+               || One <- [Owner | lists:sublist(linked(Owner), ?ALIKE_ASKED)],
+                  [{_, waiting}, {_, [_ | _] = Stack}] <- [process_info(One, [status, current_stacktrace])],
+                  not is_main_loop([frame(Frame) || Frame <- Stack])],
+    case most_frequent([In || {_, In} <- Waiting]) of
+        [{Count, In} | _] ->
+            #{asked => length(Waiting), count => Count, in => In,
+              handshake => lists:all(fun(Stack) -> is_in_handshake(Stack) end, [Stack || {Stack, I} <- Waiting, I =:= In])};
+        [] -> none
+    end.
+
+%% Rather what calls ssl than ssl.
+accepts_in(Stack) ->
+    case [Frame || {Module, _, _, _} = Frame <- Stack, not lists:member(Module, [ssl, ssl_gen_statem, tls_socket])] of
+        [_ | _] = Own -> own_frame(Own);
+        [] -> own_frame(Stack)
+    end.
+
+is_in_handshake(Stack) -> lists:any(fun({Module, Function, _, _}) -> {Module, Function} =:= {ssl_gen_statem, handshake} end, Stack).
 
 waiting_until(_Until, Looks, Ranges) when map_size(Ranges) =:= 0 -> {Looks, Ranges};
 waiting_until(Until, Looks, Ranges) ->

@@ -10,7 +10,8 @@
 kinds() ->
     [unresponsive, slow_emulator, too_few_schedulers, overloaded, near_limit, tracing, debugging_left_on,
      states_asked_for, interpreted_code, dirty_queue,
-     suspended, low_priority, deep_mailbox, awaited, not_accepted, nagle_delay, starting_application, restart_loop, scanning_receive,
+     suspended, low_priority, deep_mailbox, awaited, not_accepted, sockets_left, processes_pile_up, nagle_delay,
+     starting_application, restart_loop, scanning_receive,
      high_priority, table_scan, code_lookups, postponed_events, busy_process, long_schedules, native_time,
      os_processes, forced_collections, long_collection, collecting_together, copied_starts,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
@@ -61,6 +62,7 @@ of_group(Group, Look) -> diagnose_mailboxes:of_group(Group, Look) ++ diagnose_he
 %% @doc The signs of the node itself.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
-    diagnose_schedulers:of_node(Look) ++ diagnose_waits:of_node(Look) ++ diagnose_starts:of_node(Look) ++ diagnose_work:of_node(Look)
+    diagnose_schedulers:of_node(Look) ++ diagnose_waits:of_node(Look) ++ diagnose_piles:of_node(Look)
+        ++ diagnose_starts:of_node(Look) ++ diagnose_work:of_node(Look)
         ++ diagnose_debugging:of_node(Look) ++ diagnose_native:of_node(Look) ++ diagnose_counts:of_node(Look)
         ++ diagnose_heaps:of_node(Look) ++ diagnose_churn:of_node(Look) ++ diagnose_tables:of_node(Look) ++ diagnose_memory:of_node(Look).

@@ -174,14 +174,23 @@ awaited_sockets(#{awaited := Awaited, ports := Ports, suspects := Suspects}) ->
 not_accepted(#{not_accepted := #{looks := Looks, ms := Ms, sockets := Sockets}}) when Looks >= ?BACKLOG_LOOKS ->
     [sign(not_accepted,
           #{port => Port, least => Least, most => Most, looks => Looks, ms => Ms, accepting => IsAccepting, owner => process(Socket),
-            label => case Label of unknown -> unknown; _ -> label(Label) end},
-          "Their clients wait, or have given up. Find the processes that should accept them: they may wait at a limit of"
-          " connections (max_connections) for some to end, wait for something else (a handshake, a call), or have ended. A process that"
-          " accepts should do nothing else: it hands each connection to a process of its own.",
+            label => case Label of unknown -> unknown; _ -> label(Label) end, acceptors => acceptors(Socket)},
+          accept_advice(Socket),
           diagnose_proof:look())
      || #{port := Port, least := Least, most := Most, accepting := IsAccepting, label := Label} = Socket <- Sockets,
         Least >= ?BACKLOG orelse Most > Least andalso not IsAccepting];
 not_accepted(#{}) -> [].
+
+acceptors(#{acceptors := #{in := In} = Acceptors}) -> Acceptors#{in := label(In)};
+acceptors(#{}) -> unknown.
+
+accept_advice(#{acceptors := #{handshake := true}}) ->
+    "Their clients wait, or have given up. The processes that should accept them wait in a handshake of TLS for a client that says nothing."
+    " Give ssl:handshake/2 a time-out, and call it in the process of the connection, not in the one that accepts.";
+accept_advice(#{}) ->
+    "Their clients wait, or have given up. Find the processes that should accept them: they may wait at a limit of"
+    " connections (max_connections) for some to end, wait for something else (a handshake, a call), or have ended. A process that"
+    " accepts should do nothing else: it hands each connection to a process of its own.".
 
 nagle(#{nagle_delays := #{looks := Looks, asked := Asked, held := Held, labels := Labels}}) ->
     [sign(nagle_delay, #{looks => Looks, asked => Asked, held => Held, 'of' => diagnose_sign:counted(Labels)},

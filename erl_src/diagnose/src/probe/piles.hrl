@@ -1,0 +1,206 @@
+%%% What is left behind: sockets that the other side has closed, that are closed here, or that nobody reads; and processes that pile up,
+%%% where each waits for something that does not come.
+
+%% The state of a connection whose other side has closed it, as Linux numbers them.
+-define(CLOSE_WAIT, 8).
+%% So much of the system's list of sockets is read, in parts.
+-define(SOCKET_BYTES, 2_000_000).
+-define(SOCKET_PART, 65_536).
+-define(UNREAD_BYTES, 4096).
+-define(ASKED_OWNERS, 30).
+-define(ALARM_BYTES, 100_000).
+-define(ALARM_MS, 300).
+-define(PILED_PROCESSES, 50_000).
+-define(ASKED_PILED, 300).
+-define(ASKED_NEW, 100).
+-define(PILED, 20).
+%% Those that came first.
+-define(FIRST_KIN, 2000).
+
+%% @doc Sockets of TCP that are left behind at both looks, now and then, with some of their owners. Only Linux tells of all.
+-spec left_sockets(integer()) -> diagnose_types:left_sockets() | unknown.
+left_sockets(Until) ->
+    Began = now_ms(),
+    case left_now() of
+        unknown -> unknown;
+        Before ->
+            wait(max(0, Until - now_ms())),
+            case left_now() of
+                unknown -> unknown;
+                After ->
+                    Sockets = left_at_both(Before, After),
+                    #{ms => max(1, now_ms() - Began), sockets => [with_owners(Left) || Left <- Sockets],
+                      alarms => [Alarm || #{what := unread} <- Sockets, Alarm <- alarms()]}
+            end
+    end.
+
+left_now() ->
+    case erlang:system_info(port_count) =< ?MOST_NAMED_PORTS andalso os:type() =:= {unix, linux} of
+        true ->
+            Ports = [Port || Port <- erlang:ports(), erlang:port_info(Port, name) =:= {name, "tcp_inet"}],
+            Left = maps:from_list([{Port, What} || Port <- Ports, What <- [is_left_as(Port)], What =/= no]),
+            maps:merge(Left, unread(Ports));
+        false -> unknown
+    end.
+
+is_left_as(Port) ->
+    {Level, Option, Size} = ?TCP_INFO,
+    try prim_inet:getopts(Port, [{raw, Level, Option, Size}]) of
+        {ok, [{raw, _, _, Info}]} when binary_part(Info, 0, 1) =:= <<?CLOSE_WAIT>> -> there;
+        {ok, [_]} -> no;
+        %% The port is there, and its descriptor is not.
+        _ -> case prim_inet:getstatus(Port) of {ok, []} -> here; _ -> no end
+    catch _:_ -> no % it was closed meanwhile
+    end.
+
+%% Those with bytes that the system has for their owner, and what that one has done.
+unread(Ports) ->
+    Waiting = maps:from_list(lists:append([unread_in(File) || File <- ["/proc/self/net/tcp", "/proc/self/net/tcp6"]])),
+    maps:from_list([{Port, {unread, Bytes, Done}}
+                    || map_size(Waiting) > 0, Port <- Ports, {ok, {Address, Number}} <- [address_by(fun prim_inet:sockname/1, Port)],
+                       {ok, {Other, Its}} <- [address_by(fun prim_inet:peername/1, Port)],
+                       Local <- local_text(Address, Number), Remote <- local_text(Other, Its),
+                       #{{Local, Remote} := Bytes} <- [Waiting],
+                       {_, Owner} <- [erlang:port_info(Port, connected)], Done <- done(Owner)]).
+
+address_by(Ask, Port) -> try Ask(Port) catch _:_ -> closed end.
+
+unread_in(File) ->
+    case prim_file:open(File, [read, binary]) of
+        {ok, Fd} ->
+            Found = unread_in(Fd, <<>>, 0, []),
+            _ = prim_file:close(Fd),
+            Found;
+        {error, _} -> []
+    end.
+
+unread_in(Fd, Cut, Read, Found) when Read < ?SOCKET_BYTES ->
+    case prim_file:read(Fd, ?SOCKET_PART) of
+        {ok, More} ->
+            Lines = lines(<<Cut/binary, More/binary>>),
+            unread_in(Fd, lists:last(Lines), Read + byte_size(More), unread_of(lists:droplast(Lines)) ++ Found);
+        _ -> Found
+    end;
+unread_in(_, _, _, Found) -> Found.
+
+%% @doc The connections (01) among such lines that have so many bytes to be read.
+-spec unread_of([binary()]) -> [{{Local :: binary(), Remote :: binary()}, Bytes :: pos_integer()}].
+unread_of(Lines) ->
+    [{{Local, Remote}, Bytes}
+     || Line <- Lines, [_, Local, Remote, <<"01">>, Queues | _] <- [binary:split(Line, <<" ">>, [global, trim_all])],
+        Bytes <- [binary_to_integer(lists:last(binary:split(Queues, <<":">>)), 16)], Bytes >= ?UNREAD_BYTES].
+
+%% @doc What is the same at both looks: of what nobody reads no byte was taken, and the owner did nothing.
+-spec left_at_both(#{Port => Left}, #{Port => Left}) ->
+          [#{what := there | here | unread, count := pos_integer(), more := integer(), ports := [Port]}]
+              when Port :: term(), Left :: there | here | {unread, Bytes :: pos_integer(), Done :: non_neg_integer()}.
+left_at_both(Before, After) ->
+    [#{what => What, count => length(Same), more => count_of(What, After) - count_of(What, Before), ports => Same}
+     || What <- [there, here, unread],
+        Same <- [[Port || {Port, Then} <- maps:to_list(Before), #{Port := Now} <- [After], is_left(What, Then, Now)]], Same =/= []].
+
+is_left(unread, {unread, Bytes, Done}, {unread, Now, Meanwhile}) -> Now >= Bytes andalso Meanwhile - Done =< ?ASKED_REDUCTIONS;
+is_left(What, Then, Now) -> What =:= Then andalso What =:= Now.
+
+count_of(What, Left) -> length([1 || {_, Is} <- maps:to_list(Left), Is =:= What orelse is_tuple(Is) andalso element(1, Is) =:= What]).
+
+with_owners(#{ports := Ports} = Left) ->
+    Owners = [Owner || Port <- lists:sublist(Ports, ?ASKED_OWNERS), {_, Owner} <- [erlang:port_info(Port, connected)]],
+    (maps:remove(ports, Left))#{asked => length(Owners), most => kinds_and_places(Owners)}.
+
+kinds_and_places(Pids) ->
+    [{Label, In, Count}
+     || {Count, {Label, In}} <- most_frequent([{labelled_apart(Pid), own_frame(Stack)}
+                                               || Pid <- Pids, {_, [_ | _] = Stack} <- [process_info(Pid, current_stacktrace)]])].
+
+%% The answer is a copy, so a handler that has much is not asked.
+alarms() ->
+    case whereis(alarm_handler) of
+        Pid when is_pid(Pid) ->
+            case process_info(Pid, memory) of
+                {_, Bytes} when Bytes =< ?ALARM_BYTES ->
+                    case apart(fun() -> gen_event:call(alarm_handler, alarm_handler, get_alarms, ?ALARM_MS) end) of
+                        [_ | _] = Alarms -> [alarm(Id) || {Id, _} <- lists:sublist(Alarms, ?LARGEST)];
+                        _ -> []
+                    end;
+                _ -> []
+            end;
+        _ -> []
+    end.
+
+%% @doc The name of an alarm, by its atoms.
+-spec alarm(term()) -> binary().
+alarm(Id) when is_tuple(Id), tuple_size(Id) =< 4 ->
+    iolist_to_binary([${, lists:join(", ", [case is_atom(One) of true -> atom_to_binary(One, utf8); false -> $_ end
+                                            || One <- tuple_to_list(Id)]), $}]);
+alarm(Id) -> shape(Id).
+
+%% @doc Of a sample of the processes, those that wait in one function of their own, inside of another one: for something that is to come,
+%% not for work. Until then none of them did anything, or some did; and how many of those that were started since wait there, too.
+-spec piles(integer()) -> diagnose_types:piles() | too_many.
+piles(Until) ->
+    case erlang:system_info(process_count) =< ?PILED_PROCESSES of
+        true ->
+            Began = now_ms(),
+            All = processes(),
+            Asked = some(?ASKED_PILED, All),
+            Before = [{In, Pid, Done} || Pid <- Asked, {In, Done} <- awaits(Pid)],
+            wait(max(0, Until - now_ms())),
+            Pile = case most_frequent([In || {In, _, _} <- Before]) of
+                       [{Times, In} | _] when Times >= ?PILED ->
+                           pile(In, [{Pid, Done} || {I, Pid, Done} <- Before, I =:= In], length(All) / length(Asked), All);
+                       _ -> none
+                   end,
+            #{ms => max(1, now_ms() - Began), pile => Pile};
+        false -> too_many
+    end.
+
+%% In even steps through all of them.
+some(Most, All) ->
+    Step = max(1, length(All) div Most),
+    [One || {Nth, One} <- lists:enumerate(All), Nth rem Step =:= 0].
+
+awaits(Pid) ->
+    case process_info(Pid, [status, message_queue_len, reductions, current_stacktrace]) of
+        [{_, Status}, {_, 0}, {_, Done}, {_, [{Module, _, _, _} = Frame | _] = Stack}] ->
+            [{frame(Frame), Done} || not lists:member(Module, ?WAITS_OF_OTP), not is_main_loop([frame(One) || One <- Stack]),
+                                     settled(Pid, Status, ?ASKED_AGAIN) =:= waiting,
+                                     {_, Monitors} <- [process_info(Pid, monitors)],
+                                     called_in(Stack, [Monitored || {process, Monitored} <- Monitors]) =:= []];
+        _ -> []
+    end.
+
+pile(In, Members, Each, All) ->
+    Stay = [Pid || {Pid, Done} <- Members, {I, Now} <- awaits(Pid), I =:= In, Now - Done =< ?ASKED_REDUCTIONS],
+    New = processes() -- All,
+    Newest = some(?ASKED_NEW, New),
+    NewThere = length([1 || Pid <- Newest, {I, _} <- awaits(Pid), I =:= In]),
+    #{in => In, asked => length(Members), stay => length(Stay), count => round(Each * length(Members)),
+      more => round(ratio(NewThere * length(New), length(Newest))),
+      connections => are_of_connections([Pid || {Pid, _} <- Members]),
+      labels => [{Label, Count} || {Count, Label} <- most_frequent([labelled_apart(Pid) || Pid <- lists:sublist(Stay, ?HOLDERS)]),
+                                   Label =/= unknown],
+      first => first_kin(In, Stay, All)}.
+
+%% They, or who is linked to them, have a socket: as many as there are clients.
+are_of_connections(Members) ->
+    Some = lists:sublist(Members, ?HOLDERS),
+    Linked = lists:uniq(lists:append([linked(Pid) || Pid <- Some])),
+    lists:any(fun has_port/1, Some ++ lists:sublist(Linked, ?ASKED_OWNERS)).
+
+has_port(Pid) ->
+    case process_info(Pid, links) of
+        {_, Links} -> lists:any(fun is_port/1, Links);
+        undefined -> false
+    end.
+
+%% Where those of the same kind are that came first and do not wait there: the others may wait for them.
+first_kin(_In, [], _All) -> none;
+first_kin(In, [Pid | _], All) ->
+    Key = kind_key(Pid),
+    First = lists:sublist([One || One <- lists:sublist(All, ?FIRST_KIN), kind_key(One) =:= Key], ?HOLDERS),
+    Elsewhere = [own_frame(Stack) || One <- First, {_, [_ | _] = Stack} <- [process_info(One, current_stacktrace)]],
+    case most_frequent([Frame || Frame <- Elsewhere, Frame =/= In]) of
+        [{Count, Frame} | _] -> {Frame, Count};
+        [] -> none
+    end.

@@ -1,0 +1,55 @@
+%% @doc From what is left behind to signs: sockets that nobody closes or reads, and processes that wait for what does not come. Pure.
+-module(diagnose_piles).
+
+-export([of_node/1]).
+
+-import(diagnose_sign, [sign/4]).
+-import(diagnose_wording, [label/1]).
+
+-include("../diagnose_bounds.hrl").
+
+%% @doc The signs of the node.
+-spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
+of_node(Look) -> sockets(Look) ++ processes(Look).
+
+sockets(#{left_sockets := #{ms := Ms, alarms := Alarms, sockets := Sockets}}) ->
+    [sign(sockets_left,
+          #{what => What, sockets => Count, more => More, ms => Ms, owners => Asked,
+            'of' => [#{label => case Label of unknown -> <<"an unknown kind">>; _ -> label(Label) end, in => label(In), count => N}
+                     || {Label, In, N} <- Most],
+            alarms => case What of unread -> Alarms; _ -> [] end},
+          advice(What, Alarms), diagnose_proof:look())
+     || #{what := What, count := Count, more := More, asked := Asked, most := Most} <- Sockets, is_too_many(What, Count, More)];
+sockets(#{}) -> [].
+
+%% Some requests are still being answered when their client closes; then those left behind do not get more.
+is_too_many(unread, Count, _) -> Count >= ?UNREAD_SOCKETS;
+is_too_many(_, Count, More) -> Count >= ?MANY_LEFT_SOCKETS orelse Count >= ?LEFT_SOCKETS andalso More > 0.
+
+advice(there, _) ->
+    "An owner learns that the other side has closed only while it reads: a socket with {active, false} tells nothing to who waits for"
+    " something else. Set {active, once} and handle tcp_closed in that receive, or bound the wait (after), and close the socket then.";
+advice(here, _) ->
+    "Such a socket failed (send_timeout_close, or a read that returned closed), and gives no message any more. Who gets {error, _} from"
+    " gen_tcp:send/2 or gen_tcp:recv/2 has to call gen_tcp:close/1, and to tell the owner, who waits in vain for tcp_closed.";
+advice(unread, [_ | _]) ->
+    "They have stopped reading on purpose, it seems: remove the cause of the alarm (alarm_handler:get_alarms/0), and they go on.";
+advice(unread, []) ->
+    "Find out what the owners wait for: they read again only after that. Bound the wait by a time-out.".
+
+%% Where none of them does anything, and there are more and more of them, which are most of the node's: not the clients that are connected.
+processes(#{piles := #{ms := Ms, pile := #{in := In, asked := Asked, stay := Asked, count := Count, more := More, connections := false,
+                                           labels := Labels, first := First}},
+            counts := [_, _ | _] = Counts})
+  when Count >= ?PILED_UP, 1000 * More >= ?PILED_UP_A_SECOND * Ms ->
+    [sign(processes_pile_up,
+          #{in => label(In), processes => Count, a_second => 1000 * More div Ms, asked => Asked, ms => Ms,
+            'of' => diagnose_sign:counted(Labels),
+            first => case First of {Function, N} -> #{in => label(Function), count => N}; none -> none end},
+          ["Each waits for a message that does not come. Find out who should send it",
+           ["; the first of them may be what the others wait for" || First =/= none],
+           ". Bound the wait by a time-out (after), and limit how many wait at a time. If they are to wait that long, leave it."],
+          diagnose_proof:look())
+     || {_, #{processes := {All, _}}} <- [lists:last(Counts)], 2 * Count >= All,
+        diagnose_counts:growth([{At, N} || {At, #{processes := {N, _}}} <- Counts]) > 0];
+processes(#{}) -> [].
