@@ -153,11 +153,12 @@
 %% started most of those that were seen to live, and what they are. again: who had a name and ended with an error, and who has the name now.
 %% samples: of those that were seen to live, one each, soon after their start.
 -type parent() :: #{pid := binary(), name := atom(), label := mfa() | unknown, parents := pos_integer(),
-                    born | ended | failed | copies | copied | takes | taken := non_neg_integer(),
+                    born | ended | failed | copies | copied | takes | taken | limit := non_neg_integer(),
                     labels := [{mfa() | unknown, pos_integer()}], reasons := [{Shape :: binary(), pos_integer()}]}.
 %% Who starts processes, with others alike that do: of those that were seen to live, how many ended, how many of these with an error,
 %% and which; how many were given much to begin with, and how many bytes together; and how many took as much since
-%% at once, as a row of a table.
+%% at once, as a row of a table. limit: the largest max_heap_size of those that were seen alive which kills them, in bytes; 0 where none
+%% has one.
 -type programs() :: #{alive | seen | started_a_second := non_neg_integer(), names := [{binary(), pos_integer()}],
                       owners := [{Pid :: binary(), Name :: atom(), pos_integer()}], labels := [{mfa(), pos_integer()}]}.
 %% Programs of the system: how many run; how many were seen to be started; what they are, who owns most of them, and what the owners are.
@@ -383,8 +384,10 @@
 %% A port that gives its owner, for which messages wait, all data as messages: a program, or a socket with {active, true}. name: of the
 %% program, or the address of the other side (tcp) or of this one (udp).
 -type share() :: #{pid := binary(), label := mfa() | unknown, count := pos_integer(), messages | reductions := non_neg_integer(),
+                   shards := boolean(),
                    of_messages | of_reductions := float()}.
-%% A suspect and its part of what so many of its kind and its parent have: messages that wait, and reductions a second.
+%% A suspect and its part of what so many of its kind and its parent have: messages that wait, and reductions a second. shards: they look
+%% as if a key divided work among them.
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
 -type beside() :: #{bytes := non_neg_integer(),

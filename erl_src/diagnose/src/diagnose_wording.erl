@@ -300,7 +300,7 @@ evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner :=
                   [case 2 * Bytes >= Total of true -> "most"; false -> "much" end, Name, bytes(Bytes), bytes(Total), count(Size), Owner,
                    [[["; it gets ", count(Rows), " rows (", bytes(More), ") a second and loses none"]
                      || #{rows_a_second := Rows, bytes_a_second := More} <- [Evidence]],
-                    [io_lib:format("; ~b % of a sample of rows is lists of characters or bytes", [round(100 * Part)])
+                    [io_lib:format("; ~b % of a sample of rows is lists of characters", [round(100 * Part)])
                      || #{characters := Part} <- [Evidence], Part >= ?CHARACTERS]]]);
 evidence(fixed_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, fixed_ms := Ms, fixed_by := By}) ->
     io_lib:format("keeps its ETS table ~tp fixed, for ~.1f s without a break, now by ~ts: ~ts in ~ts rows and in rows that were deleted"

@@ -200,7 +200,7 @@ all() ->
 
 parent(More) ->
     maps:merge(#{pid => ~"<0.9.0>", name => sites_sup, label => {supervisor, sites_sup, 1}, parents => 1,
-                 born => 60, ended => 50, failed => 0, copies => 0, copied => 0, takes => 0, taken => 0,
+                 born => 60, ended => 50, failed => 0, copies => 0, copied => 0, takes => 0, taken => 0, limit => 0,
                  labels => [{{site, init, 1}, 60}], reasons => []}, More).
 
 starts(Parent) -> #{starts => #{looks => 200, samples => [], unlisted => false, ms => 4000, a_second => 0, most => none, parents => [Parent]}}.
@@ -227,6 +227,8 @@ processes_that_fail_again_and_again_are_told_of(_) ->
     Killed = fun(#{advice := Advice}) -> binary:match(Advice, ~"max_heap_size") =/= nomatch end,
     [#{signs := [Kills]}] = found(starts(Fails#{reasons := [{~"killed", 50}]}), []),
     ?assertEqual({false, true}, {Killed(Sign), Killed(Kills)}),
+    [#{signs := [#{advice := ByLimit}]}] = found(starts(Fails#{reasons := [{~"killed", 50}], limit := 32_000_000}), []),
+    ?assert(has("max_heap_size of 32.0 MB", ByLimit)),
     ?assertMatch([{small_start, _}], signs(maps:merge(Births, starts(Fails#{failed := 10})), [])),
     [?assertEqual([], signs(starts(maps:merge(Fails, Other)), []))
      || Other <- [#{failed => 24}, #{failed => 5, ended => 5}, #{failed => 7, ended => 7}]].
@@ -2758,6 +2760,9 @@ tables_that_are_kept_fixed_are_told_of(_) ->
               fixed_ms => 20_000, fixed_by => [~"<0.2.0>"]},
     Found = fun(One) -> signs(#{tables => (maps:get(tables, nothing()))#{largest := [One]}}, []) end,
     ?assertMatch([{fixed_ets_table, #{fixed_by := [~"<0.2.0>"], fixed_ms := 20_000}}], Found(Table)),
+    Advice = fun(By) -> [#{signs := [#{advice := Text}]}] = found(#{tables => (maps:get(tables, nothing()))#{largest := [Table#{fixed_by := By}]}}, []), Text end,
+    ?assertEqual([true, false, false], [has("mnesia releases", Advice(By)) || By <- [[~"<0.7.0> (mnesia_tm)"], [~"<0.7.0> (mnesia_tm)", ~"<0.2.0>"],
+                                                                                     [~"<0.2.0>"]]]),
     [?assertEqual([], Found(One)) || One <- [Table#{fixed_ms := 300}, Table#{bytes := 100_000}, maps:without([fixed_ms, fixed_by], Table)]],
     Scans = suspect(#{table_scans => #{times => 3, in => {m, f, 1}}, samples => [{running, [{m, f, 1}], 20}]}),
     ?assertEqual([], [Kind || {fixed_ets_table = Kind, _} <- signs(#{tables => (maps:get(tables, nothing()))#{largest := [Table]},
@@ -3218,12 +3223,15 @@ sends(Socket, Ports) ->
 uneven_shares_are_told_of(_) ->
     Hot = suspect(#{usual_depth => 9000, growth => 100.0, gets => true, samples => [{running, [{shard, handle, 1}], 20}]}),
     Share = #{pid => ~"<0.1.0>", label => {shard, init, 1}, count => 16, messages => 9000, of_messages => 0.99, reductions => 5_000_000,
-              of_reductions => 0.94},
+              of_reductions => 0.94, shards => true},
     Found = fun(More) -> found(#{suspects => [Hot], shares => [maps:merge(Share, More)]}, []) end,
     [#{signs := [#{advice := Advice} = Sign]}] = Found(#{}),
     ?assert(has("1 of 16 processes of shard:init/1 with the same parent, and does 94 % of their reductions, with 99 % of their messages",
                 unicode:characters_to_list(diagnose_wording:sentence(Sign)))),
     ?assert(has("a key", Advice)),
+    %% The rooms of a chat are no shards: their parts are told all the same.
+    [#{signs := [#{advice := OfRoom} = Room]}] = Found(#{shards => false}),
+    ?assertEqual({false, true}, {has("a key", OfRoom), has("94 % of their reductions", unicode:characters_to_list(diagnose_wording:sentence(Room)))}),
     Says = fun(More) -> [#{signs := [#{advice := Text}]}] = Found(More), has("a key", Text) end,
     %% Most of the messages wait for one of them, and the others work.
     ?assertEqual([false, true, false, false],
@@ -3237,7 +3245,11 @@ shares_are_seen(_) ->
     _ = [Hot ! N || N <- lists:seq(1, 10_000)],
     Suspect = suspect(#{label => {?MODULE, serves, 1}}),
     [Share] = diagnose_probe:shares([{Hot, Suspect}, {Alone, Suspect#{label := {m, f, 0}}}]),
-    ?assertMatch(#{count := 5, label := {?MODULE, serves, 1}}, Share),
+    ?assertMatch(#{count := 5, label := {?MODULE, serves, 1}, shards := true}, Share),
+    Named = fun(Names) -> diagnose_probe:are_shards(lists:zip(lists:sublist(Pids, length(Names)), Names)) end,
+    ?assertEqual([true, false, false], [Named(Names) || Names <- [[shard_1, shard_12, shard_2], [lobby, room_1, room_2], [lobby, '', '']]]),
+    Later = [begin _ = [spawn(fun() -> ok end) || _ <- lists:seq(1, 50)], spawn(fun() -> ok end) end || _ <- lists:seq(1, 5)],
+    ?assertEqual(false, diagnose_probe:are_shards([{Pid, ''} || Pid <- Later])),
     ?assertEqual([true, true], [maps:get(Key, Share) > 0.9 || Key <- [of_messages, of_reductions]]),
     _ = [begin unlink(Pid), exit(Pid, kill) end || Pid <- [Alone | Pids]],
     ok.
@@ -3412,10 +3424,11 @@ texts_are_known(_) ->
     Words = fun(Term) -> {Words, All} = diagnose_probe:texts_of([{Term}]), true = Words =< All, Words end,
     [?assertEqual({Text, 2 * Length}, {Text, Words(Text)})
      || {Text, Length} <- [{"a text of some length", 21}, {["two texts", <<"and a binary">>, "of nine  "], 18},
-                           {#{1 => "eight or"}, 8}, {lists:seq(0, 255), 256},
+                           {#{1 => "eight or"}, 8}, {"https://shop.example/orders?id=17&page=2", 40},
                            {[16#41F, 16#440, 16#438, 16#432, 16#435, 16#442, $,, $\s, 16#43C, 16#438, 16#440], 11}]],
     [?assertEqual({Term, 0}, {Term, Words(Term)})
      || Term <- ["short", [], 17, lists:seq(10_000_000, 10_000_020), lists:seq(1000, 1100), [1.0 | lists:seq(1, 20)],
+                 lists:seq(1, 60), lists:seq(0, 255), lists:seq(32, 126), lists:duplicate(20, 200), lists:seq(100, 300),
                  list_to_tuple(lists:seq(1, 20)), [$a, $b | <<"improper">>], <<"a binary of some length">>, make_ref()]].
 
 %% It ends one child after the other, and takes all that waits in between.

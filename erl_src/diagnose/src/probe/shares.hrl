@@ -3,6 +3,8 @@
 -define(SHARED_MS, 300).
 -define(SHARERS, 4).
 -define(MOST_SHARERS, 256).
+%% Those that are started one after the other may each start so many others.
+-define(STARTED_BETWEEN, 8).
 
 %% @doc Of each of these processes that has others of its kind and its parent: the part of the reductions of all of them that it did
 %% meanwhile, and the part of the messages that wait for it.
@@ -51,5 +53,20 @@ work(Pid) ->
 share(Pid, Label, Works) ->
     {Own, Messages} = proplists:get_value(Pid, Works, {0, 0}),
     #{pid => pid_text(Pid), label => Label, count => length(Works), messages => Messages,
+      shards => are_shards([{One, registered_as(One)} || {One, _} <- Works]),
       of_messages => ratio(Messages, lists:sum([Depth || {_, {_, Depth}} <- Works])),
       reductions => 1000 * Own div ?SHARED_MS, of_reductions => ratio(Own, lists:sum([Done || {_, {Done, _}} <- Works]))}.
+
+%% @doc Whether processes alike look as if a key divided work among them: their names differ by a number alone; or, where they have no
+%% names, they were started one right after the other. The rooms of a chat have a name each, or come and go.
+-spec are_shards([{pid(), atom()}]) -> boolean().
+are_shards(All) ->
+    case lists:usort([without_digits(Name) || {_, Name} <- All]) of
+        [[]] ->
+            Numbers = [number(Pid) || {Pid, _} <- All],
+            lists:max(Numbers) - lists:min(Numbers) =< ?STARTED_BETWEEN * length(All);
+        [_] -> true;
+        _ -> false
+    end.
+
+without_digits(Name) -> [Char || Char <- atom_to_list(Name), Char < $0 orelse Char > $9].

@@ -73,10 +73,18 @@ newborns([Pid | Others], Left, Own, Seen) ->
                 true -> newborns(Others, Left, Own, Seen);
                 {?MODULE, _, _} -> newborns(Others, Left, Own, Seen);
                 Label ->
-                    New = #{label => Label, lib => is_of_proc_lib(Call), copied => copied(Settings, Sizes), taken => taken(Sizes)},
+                    New = #{label => Label, lib => is_of_proc_lib(Call), copied => copied(Settings, Sizes), taken => taken(Sizes),
+                            limit => deadly_limit(Settings)},
                     newborns(Others, Left - 1, Own, sampled_newborn(Status, Stack, newborn(Pid, Parent, New, Seen)))
             end;
         _ -> newborns(Others, Left, Own, Seen)
+    end.
+
+%% The heap at which the VM kills it, in bytes; 0 where it does not.
+deadly_limit(Settings) ->
+    case proplists:get_value(max_heap_size, Settings) of
+        #{size := Words, kill := true} -> erlang:system_info(wordsize) * Words;
+        _ -> 0
     end.
 
 %% The VM tells the first frames alone: the last one of so many is none that a fun began with.
@@ -112,10 +120,11 @@ copied(_, _) -> 0.
 taken(#{fragments := Fragments}) when Fragments >= ?COPIED_BYTES -> Fragments;
 taken(_) -> 0.
 
-newborn(Pid, Parent, #{label := Label, lib := IsLib, copied := Copied, taken := Taken}, #{watched := Watched, parents := Parents} = Seen)
+newborn(Pid, Parent, #{label := Label, lib := IsLib, copied := Copied, taken := Taken, limit := Limit},
+        #{watched := Watched, parents := Parents} = Seen)
   when is_map_key(Parent, Parents); map_size(Parents) < ?PARENTS ->
     Known = maps:get(Parent, Parents, no_newborns(Parent)),
-    #{born := Born, copies := Copies, copied := Sum, takes := Takes, taken := All, labels := Labels} = One =
+    #{born := Born, copies := Copies, copied := Sum, takes := Takes, taken := All, labels := Labels, limit := Most} = One =
         case Copied + Taken of 0 -> Known; _ -> named_parent(Known) end,
     More = case map_size(Watched) < ?MONITORED of
                true -> Watched#{monitor(process, Pid) => {Parent, IsLib}};
@@ -123,13 +132,13 @@ newborn(Pid, Parent, #{label := Label, lib := IsLib, copied := Copied, taken := 
            end,
     Seen#{watched := More,
           parents := Parents#{Parent => One#{born := Born + 1, copies := Copies + is(Copied > 0), copied := Sum + Copied,
-                                             takes := Takes + is(Taken > 0), taken := All + Taken,
+                                             takes := Takes + is(Taken > 0), taken := All + Taken, limit := max(Limit, Most),
                                              labels := counted_as(Label, Labels)}}};
 newborn(_, _, _, Seen) -> Seen.
 
 no_newborns(Parent) ->
     #{pid => Parent, name => '', label => not_asked, born => 0, ended => 0, failed => 0, copies => 0, copied => 0, takes => 0, taken => 0,
-      labels => #{}, reasons => #{}}.
+      limit => 0, labels => #{}, reasons => #{}}.
 
 %% Only of those that are told of: each is a signal. It may be gone soon.
 named_parent(#{pid := Parent, label := not_asked} = One) -> One#{name := registered_as(Parent), label := labelled_apart(Parent)};
@@ -200,6 +209,7 @@ both_parents(Less, More) ->
     maps:map(fun(Key, Value) when Key =:= parents; Key =:= born; Key =:= ended; Key =:= failed; Key =:= copies; Key =:= copied;
                                   Key =:= takes; Key =:= taken ->
                      Value + maps:get(Key, Less);
+                (limit, Value) -> max(Value, maps:get(limit, Less));
                 (Key, Value) when Key =:= labels; Key =:= reasons ->
                      most_of_all(lists:foldl(fun({What, Times}, Sum) ->
                                                      maps:update_with(What, fun(T) -> T + Times end, Times, Sum)

@@ -409,7 +409,7 @@ texts_in([Term | Rest], Sum) -> texts_in(Rest, Sum + text_words(Term));
 texts_in(_, Sum) -> Sum.
 
 text_words(List) when is_list(List) ->
-    case text_length(List, 0, 0) of
+    case text_length(List, 0, #{words => 0, beyond => 0, blanks => 0}) of
         Length when Length >= ?TEXT_LENGTH -> 2 * Length;
         _ -> texts_in(List, 0)
     end;
@@ -417,11 +417,22 @@ text_words(Tuple) when is_tuple(Tuple) -> texts_in(tuple_to_list(Tuple), 0);
 text_words(Map) when is_map(Map) -> texts_in(maps:to_list(Map), 0);
 text_words(_) -> 0.
 
-%% 0 where it is none. A text in any language has some blanks, digits or points among its characters, and other numbers go beyond these.
-text_length([Char | Rest], Length, Bytes) when is_integer(Char), Char >= 0, Char < 16#20000, Char < 16#D800 orelse Char >= 16#F900 ->
-    text_length(Rest, Length + 1, Bytes + is(Char < 256));
-text_length([], Length, Bytes) when 32 * Bytes >= Length -> Length;
+%% 0 where it is none. Small integers are no text: in a text each element can be printed, and most are letters, digits or blanks. One in
+%% any other language has some blanks, too.
+text_length([Char | Rest], Length, Seen) when is_integer(Char), Char >= 0, Char < 16#20000, Char < 16#D800 orelse Char >= 16#F900 ->
+    case char_sort(Char) of
+        none -> 0;
+        Sort -> text_length(Rest, Length + 1, maps:update_with(Sort, fun(Count) -> Count + 1 end, 0, Seen))
+    end;
+text_length([], Length, #{words := Words, beyond := Beyond, blanks := Blanks})
+  when 4 * (Words + Beyond + Blanks) >= 3 * Length, Beyond =:= 0 orelse 32 * Blanks >= Length -> Length;
 text_length(_, _, _) -> 0.
+
+char_sort(Char) when Char =:= $\s; Char =:= $\n -> blanks;
+char_sort(Char) when Char >= $a, Char =< $z; Char >= $A, Char =< $Z; Char >= $0, Char =< $9 -> words;
+char_sort(Char) when Char > $\s, Char < 127; Char =:= $\t; Char =:= $\r -> marks;
+char_sort(Char) when Char >= 128 -> beyond;
+char_sort(_) -> none.
 
 %% How many rows of a bag are at most in one place of the table: those of a key, and the few that have it by chance. To count them keeps
 %% writers away for about two microseconds for each hundred rows, so large tables are left alone.

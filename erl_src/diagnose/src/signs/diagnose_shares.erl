@@ -5,16 +5,17 @@
 
 -include("../diagnose_bounds.hrl").
 
-%% @doc The sign of a process, with its part of the work of those alike if that is most of it: a key divides the work badly.
+%% @doc The sign of a process, with its part of the work of those alike if that is most of it. If they look like shards, a key divides the
+%% work badly. One busy room of a chat is no shard.
 -spec with_share(diagnose_types:sign(), diagnose_types:suspect(), diagnose_types:look()) -> diagnose_types:sign().
 with_share(#{kind := Kind, evidence := Evidence, advice := Advice} = Sign, #{pid := Pid}, #{shares := Shares})
   when Kind =:= deep_mailbox; Kind =:= busy_process ->
     case [Share || #{pid := P} = Share <- Shares, P =:= Pid, has_most(Share)] of
         [] -> Sign;
-        [#{label := Label, count := Count, of_messages := OfMessages, of_reductions := OfReductions} | _] ->
+        [#{label := Label, count := Count, of_messages := OfMessages, of_reductions := OfReductions, shards := AreShards} | _] ->
             Sign#{evidence := Evidence#{share => #{label => diagnose_wording:label(Label), count => Count,
                                                    of_messages => OfMessages, of_reductions => OfReductions}},
-                  advice := unicode:characters_to_binary([Advice, " ", share_advice()])}
+                  advice := unicode:characters_to_binary([Advice, [[" ", share_advice()] || AreShards]])}
     end;
 with_share(Sign, _Suspect, _Look) -> Sign.
 

@@ -12,18 +12,23 @@
 -spec of_parent(diagnose_types:parent(), diagnose_types:look()) -> [diagnose_types:sign()].
 of_parent(Parent, #{starts := Starts} = Look) -> restarts(Parent, Starts) ++ copies(Parent, Look).
 
-restarts(#{ended := Ended, failed := Failed, parents := Parents, labels := Labels, reasons := Reasons}, #{ms := Ms})
+restarts(#{ended := Ended, failed := Failed, parents := Parents, labels := Labels, reasons := Reasons, limit := Limit}, #{ms := Ms})
   when Failed >= ?FAILED, 2 * Failed >= Ended, 1000 * Failed >= ?FAILED_A_SECOND * Ms ->
     [diagnose_sign:sign(restart_loop,
                         #{failed => Failed, ended => Ended, window_ms => Ms, parents => Parents, 'of' => kinds(Labels),
                           reasons => [#{shape => Shape, count => Count} || {Shape, Count} <- Reasons]},
-                        [["Something kills them: exit/2, or their max_heap_size. "] || lists:keymember(<<"killed">>, 1, Reasons)]
+                        [killed_advice(Limit) || lists:keymember(<<"killed">>, 1, Reasons)]
                         ++ "Each of them fails and is reported to the log, and the next one fails, too, whether their supervisor or a caller"
                         " of start_child/2 starts it. The reason is in the crash reports of the log. A child that cannot work for now (a service is down, a setting is wrong)"
                         " should keep running and try again after a growing pause. With a lower intensity the supervisor gives up, so"
                         " the fault is noticed. A request that fails should return an error.",
                         diagnose_proof:look())];
 restarts(#{}, #{}) -> [].
+
+killed_advice(0) -> "Something kills them: exit/2, or their max_heap_size. ";
+killed_advice(Limit) ->
+    ["The VM kills each of them, most likely, when its heap has more than its max_heap_size of ", diagnose_wording:bytes(Limit), ". Find out"
+     " what fills the heap (a large answer, row or message), and take it in parts, or raise the limit. "].
 
 %% @doc Whether that process is said to start others that fail: what else its children do is of no interest then.
 -spec is_restarting(binary(), diagnose_types:look()) -> boolean().

@@ -75,7 +75,7 @@ tables_sign(Evidence, Total) ->
 large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}) ->
     [sign(large_ets_table,
           (maps:with([name, bytes, size, owner, type, protection, characters, index_of], Table))#{total_bytes => max(Bytes, Total)},
-          ["A list has 16 bytes for each character or byte, a binary 1: store binaries (unicode:characters_to_binary/1). "
+          ["A list has 16 bytes for each character, a binary 1: store binaries (unicode:characters_to_binary/1). "
            || #{characters := Part} <- [Table], Part >= ?CHARACTERS]
           ++ "If it is meant to be that large and does not grow (ets:info/1 shows its size), leave it. Otherwise find out who inserts and"
           " who deletes: a table that only grows needs a limit by size or age (a time in each row, and a process that deletes old rows)."
@@ -86,13 +86,23 @@ large_table(#{}) -> [].
 %% Whoever goes through a table keeps it fixed meanwhile. Where several do, one after the other, it is told of them.
 fixed_tables(#{tables := #{largest := Tables}, suspects := Suspects}) ->
     [sign(fixed_ets_table, maps:with([name, bytes, size, owner, fixed_ms, fixed_by], Table),
-          "While a process keeps it fixed (ets:safe_fixtable/2, or a fold that still runs), deleted rows and their binaries stay in"
-          " memory, and the table gets slow, since its hash table does not grow. Release each safe_fixtable(Table, true) with false,"
-          " in an after clause.",
+          ["While a process keeps it fixed (ets:safe_fixtable/2, or a fold that still runs), deleted rows and their binaries stay in"
+           " memory, and the table gets slow, since its hash table does not grow. ", release_advice(Table)],
           diagnose_proof:look())
      || #{bytes := Bytes} = Table <- Tables, is_kept_fixed(Table), Bytes >= ?FIXED_BYTES,
         [Times || #{table_scans := #{times := Times}} <- Suspects, Times > 0] =:= []];
 fixed_tables(#{}) -> [].
+
+%% mnesia_tm keeps a table fixed for transactions that go through it, and forgets that of one that is killed (otp#11517).
+release_advice(#{fixed_by := By}) ->
+    case lists:all(fun(Owner) -> binary:match(Owner, <<"(mnesia_tm)">>) =/= nomatch end, By) of
+        true ->
+            "mnesia does it for a transaction that goes through the table (mnesia:first/1, next/2, foldl/3, select/4). If none runs for that"
+            " long (mnesia:info/0), one was killed, and mnesia releases the table only when it is restarted on this node. Do not kill"
+            " a process in a transaction (exit(Pid, kill), a task with a time-out): have the transaction itself stop after a while, or go"
+            " through the table without one.";
+        false -> "Release each safe_fixtable(Table, true) with false, in an after clause."
+    end.
 
 rows_of_one_key(#{tables := #{largest := Tables}}) ->
     [sign(rows_of_one_key, maps:with([name, type, size, owner, same_key, index_of], Table),
