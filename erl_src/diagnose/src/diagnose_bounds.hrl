@@ -183,6 +183,8 @@
 -define(PORTS_OF_ONE, 500).
 %% Atoms are never given back, and a node that runs makes none.
 -define(ATOMS_TO_LIMIT_S, ?DAY_S).
+%% Of an unknown kind are too few to be told of, beside so many times as many of a known one.
+-define(OTHERS, 10).
 %% Twice what the modules of a release have on average.
 -define(ATOMS_OF_MODULE, 100).
 %% So few counts tell no growth.

@@ -11,15 +11,17 @@
 -export([format/0, keep/3, look/2, version/1, sizes/1, may_be_collected/1]).
 %% For the tests.
 -export([first_look/3, at_both/2, mapped_since/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1,
-         unlooked/1, told_once/2, alone_in_order/1, parts/5, reason/3, reasons/2, is_long/3, untraced_us/3, waits_for/2, elsewhere/2,
+         unlooked/1, groups/6, told_once/2, alone_in_order/1, parts/5, reason/3, reasons/2, is_long/3,
+         untraced_us/3, waits_for/2, elsewhere/2,
          stays/1, emptied/1, long_runs/2, early_runs/3, own_runs/2, long_run_ms/1, works_natively/1, is_swept/3, is_packed/1, quota/1,
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1, beside_processes/2, watch/3,
          is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, nagle_delays/1, native_times/1, native_times_ended/1,
-         asked_for_modules/1, in_tables/1, tables/0, monitored_beside/2, shapes/2,
+         asked_for_modules/1, in_tables/1, buffers/0, tables/0, monitored_beside/2, shapes/2,
          left_sockets/1, left_at_both/2, unread_of/1, alarm/1, piles/1,
-         texts_of/1, not_accepted/1, backlogs_of/1, local_text/2, starting/1, unanswered/1, debugged/0, suspenders/3, who_call/2,
+         texts_of/1, not_accepted/1, backlogs_of/1, local_text/2, starting/1, not_loaded/1, unanswered/1, debugged/0,
+         suspenders/3, who_call/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
@@ -403,7 +405,8 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Ports = soon(fun ports/0),
     Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
     ok = tell(Keeper, #{suspenders => suspenders([Pid || {Pid, #{status := suspended}} <- Suspects], Pids, Deadline),
-                        callers => who_call([Pid || {Pid, Suspect} <- Suspects, is_held_back(Suspect)], Deadline)}, Bytes),
+                        callers => who_call([Pid || {Pid, Suspect} <- Suspects, is_held_back(Suspect) orelse is_table_of_dets(Suspect)],
+                                            Deadline)}, Bytes),
     Small = within(fun small_things/0, now_ms() + ?ANSWER_MS),
     Beside = beside_processes(Census, Deadline),
     ok = tell(Keeper, #{tables => known(Tables),
@@ -472,8 +475,20 @@ some_of(Groups) -> [Pid || #{some := Some} <- maps:values(Groups), {_, Pid, _, _
 is_held_back(#{priority := low, samples := Samples}) -> lists:any(fun({Status, _, _}) -> not is_resting(Status) end, Samples);
 is_held_back(#{}) -> false.
 
+%% Such a table is a process.
+is_table_of_dets(#{label := {dets, _, _}, samples := Samples}) -> is_mostly_busy(Samples);
+is_table_of_dets(#{}) -> false.
+
 %% Binaries that no process holds on its heap, where they are much: which tables have them.
-beside(#{binary := Bytes}, Held, Until) when Bytes - Held >= ?MOST_BYTES -> known(within(fun() -> in_tables(Bytes - Held) end, Until));
+beside(#{binary := Bytes}, Held, Until) when Bytes - Held >= ?MOST_BYTES ->
+    case known(within(fun() -> in_tables(Bytes - Held) end, Until)) of
+        #{} = Found ->
+            case soon(fun buffers/0) of
+                #{} = Buffers -> Found#{buffers => Buffers};
+                _ -> Found
+            end;
+        unknown -> unknown
+    end;
 beside(_, _, _) -> not_needed.
 
 %% @doc The bytes of all binaries, of two looks the one with fewer: what processes held was looked at between them, and what one took since

@@ -349,8 +349,10 @@
 %% Processes that wait in the function that most of a sample wait in: so many were asked, and so many of these did nothing meanwhile. By
 %% that, how many there are, and how many came since. connections: they belong to sockets. first: where the first of their kind are instead.
 -type starting() :: #{ms := pos_integer(), applications := [atom()],
+                      tables => [#{name := atom(), nodes := [#{node := node(), runs := boolean()}]}],
                       starts := [#{pid := binary(), name := atom(), stack := [frame()], in := frame() | none, asks := asks()}]}.
-%% Applications that are being started, and processes that do it and wait for the same at two looks.
+%% Applications that are being started, and processes that do it and wait for the same at two looks. tables: of mnesia that are not loaded,
+%% where one waits for such, and the other nodes that have copies.
 -type unanswered() :: #{ms := pos_integer(), count := non_neg_integer(),
                         most := [#{count := pos_integer(), label := mfa() | unknown, in := frame(), pid := binary(), called := binary()}]}.
 %% Processes that wait for the answer to the same call at two looks: how many, and of some of them how many wait alike; one of these, in
@@ -378,8 +380,9 @@
 %% Who has suspended some of the suspects (by erlang:suspend_process/1), and where it is now.
 -type system_monitor() :: #{pid := binary(), events := [atom() | {atom(), term()}]}.
 %% Who gets the events of erlang:system_monitor/2, and which these are.
--type callers() :: #{pid := binary(), 'of' := [{mfa(), pos_integer()}]}.
-%% Of a suspect of priority low: what some of those are that wait for its answer.
+-type callers() :: #{pid := binary(), 'of' := [{mfa(), pos_integer()}], in => [{mfa(), pos_integer()}], table => term()}.
+%% Of a suspect of priority low, or a table of dets that works: what some of those are that wait for its answer, and where they wait. table:
+%% the name of the table.
 -type flood() :: #{pid | port | name := binary(), 'of' := program | tcp | udp, bytes_a_second := pos_integer()}.
 %% A port that gives its owner, for which messages wait, all data as messages: a program, or a socket with {active, true}. name: of the
 %% program, or the address of the other side (tcp) or of this one (udp).
@@ -391,10 +394,12 @@
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
 -type beside() :: #{bytes := non_neg_integer(),
+                    buffers => #{sockets := pos_integer(), bytes := non_neg_integer()},
                     tables := [#{name := atom(), rows | bytes := non_neg_integer(), slices => non_neg_integer(),
                                  fixed_ms => non_neg_integer()}]}.
 %% Bytes of binaries that no process without a deep mailbox has on its heap, and which tables have many, by some of their
-%% rows. slices: bytes of the parts of these binaries that the rows of a table have, where they are few of them.
+%% rows. slices: bytes of the parts of these binaries that the rows of a table have, where they are few of them. buffers: of how many
+%% sockets of TCP, and what these have together once each has received data.
 -type processes_beside() :: #{bytes | of_processes := non_neg_integer(), count := pos_integer()}.
 %% Bytes of the memory of processes that are in none of them; what so many processes have together.
 -type elsewhere() :: #{native := non_neg_integer() | unknown,

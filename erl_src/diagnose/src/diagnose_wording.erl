@@ -223,7 +223,7 @@ evidence(busy_process, #{in := Function, mostly := Mostly, times := Times, looks
                   [how_often(Evidence), Function, Times, Looks,
                    [[", mostly in ", Mostly] || Mostly =/= Function, Mostly =/= unknown],
                    [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)],
-                   queued(maps:get(queued, Evidence, 0)), share(Evidence)]);
+                   queued(maps:get(queued, Evidence, 0)), [share(Evidence), dets(Evidence)]]);
 evidence(scanning_receive, #{receive_in := Function, file := File, line := Line, messages := Messages, at_least_ms_a_call := Ms,
                              called_from := Caller, seen := Seen, looks := Looks}) ->
     io_lib:format("~ts (~ts:~b) scans ~ts messages, ~ts~ts; seen in ~b of ~b looks",
@@ -375,14 +375,16 @@ evidence(processes_pile_up, #{in := In, processes := Processes, a_second := Seco
 evidence(nagle_delay, #{looks := Looks, asked := Asked, held := Held, 'of' := Of}) ->
     io_lib:format("holds back small sends: ~ts of ~ts TCP connections without nodelay have data to send at most of ~b looks, and wait for an"
                   " acknowledgement~ts", [count(Held), count(Asked), Looks, [[" (", kinds_in(Of), ")"] || Of =/= []]]);
-evidence(starting_application, #{applications := Names, process := Process, ms := Ms, in := In, function := Function, asks := Asks}) ->
+evidence(starting_application, #{applications := Names, process := Process, ms := Ms, in := In, function := Function, asks := Asks,
+                                 tables := Tables}) ->
     io_lib:format("has not started ~ts yet: ~ts~ts has waited for ~.1f s and more~ts~ts",
                   [case Names of
                        [] -> "an application";
                        [Name] -> io_lib:format("the application ~tp", [Name]);
                        _ -> ["the applications ", lists:join(", ", [io_lib:format("~tp", [Name]) || Name <- Names])]
                    end,
-                   Process, [[", which calls ", Function, ","] || Function =/= unknown], Ms / 1000, in_function(In), in_turn(Asks)]);
+                   Process, [[", which calls ", Function, ","] || Function =/= unknown], Ms / 1000, in_function(In),
+                   [in_turn(Asks), not_loaded(Tables)]]);
 evidence(dirty_queue, #{threads := Threads, count := Count, waiting := Waiting, in := In, 'of' := Of, held_by := Holders}) ->
     io_lib:format("~ts processes wait for one of ~b threads for ~ts~ts~ts~ts",
                   [count(Waiting), Count,
@@ -415,9 +417,11 @@ evidence(many_ets_tables, #{count := Count, growth_a_second := Growth, owners :=
                    [["; there are ",
                      lists:join(", ", [io_lib:format("~ts of the name ~tp, one owned by ~ts", [count(N), Name, Owner])
                                        || #{name := Name, count := N, owner := Owner} <- Named])] || Named =/= []]]);
-evidence(binaries_beside, #{bytes := Bytes, total_bytes := Total, tables := Tables, messages := Messages}) ->
-    io_lib:format("has ~ts of binaries (of ~ts of memory) to which no heap of a process refers; ~ts~ts",
+evidence(binaries_beside, #{bytes := Bytes, total_bytes := Total, tables := Tables, buffers := Buffers, messages := Messages}) ->
+    io_lib:format("has ~ts of binaries (of ~ts of memory) to which no heap of a process refers; ~ts~ts~ts",
                   [bytes(Bytes), bytes(Total), in_tables(Tables),
+                   [["; the buffers of its ", count(Sockets), " sockets of TCP may have ", bytes(Of)]
+                    || #{sockets := Sockets, bytes := Of} <- [Buffers]],
                    [["; ", count(Messages), " messages wait"] || is_integer(Messages), Messages >= ?BEHIND]]);
 evidence(processes_beside, #{bytes := Bytes, of_processes := Sum, processes := Count, timers := Timers, makers := Makers}) ->
     io_lib:format("has ~ts of the memory of processes in none of them (its ~ts processes have ~ts together), and ~ts~ts",
@@ -481,7 +485,7 @@ deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In
                    [["; ", atom_to_list(Queue)] || Queue =/= unknown],
                    seen_in(In),
                    [shapes(Waiting), in_turn(maps:get(asks, Evidence, [])), full_ports(maps:get(waits, Evidence, [])),
-                    floods(maps:get(floods, Evidence, [])), share(Evidence)]]).
+                    floods(maps:get(floods, Evidence, [])), share(Evidence), dets(Evidence)]]).
 
 messages_wait(1) -> "1 message waits";
 messages_wait(Count) -> [count(Count), " messages wait"].
@@ -503,6 +507,15 @@ in_turn([First | Others] = Asks) ->
     ["; it waits for ", awaited_one(First, "the answer"),
      [[", which waits for ", awaited_one(Next, case Before of #{for := answer} -> "that"; _ -> "the answer" end)]
       || {Before, Next} <- lists:zip(lists:droplast(Asks), Others)]].
+
+not_loaded([]) -> "";
+not_loaded(Tables) ->
+    ["; tables of mnesia that are not loaded: ",
+     lists:join(", ", [io_lib:format("~tp~ts", [Name, [[" (also on ", lists:join(", ", [copy_on(Node) || Node <- Nodes]), ")"]
+                                                       || Nodes =/= []]])
+                       || #{name := Name, nodes := Nodes} <- Tables])].
+
+copy_on(#{node := Node, runs := Runs}) -> [printable(atom_to_binary(Node, utf8)), [", where mnesia does not run" || not Runs]].
 
 awaited_one(#{process := Process, in := In, for := start, label := Label}, _) ->
     ["the start of ", Process, [[", ", Label, ","] || Label =/= unknown], " which is", in_function(In)];
@@ -581,7 +594,9 @@ held_by(Holders) ->
                             Known -> [" (", lists:join(", ", lists:append(Known)), ")"]
                         end] || #{process := Process, label := Label, in := In} <- Holders])].
 
-kinds(Kinds) -> lists:join(", ", [[count(Count), " of ", Label] || #{label := Label, count := Count} <- Kinds]).
+kinds(Kinds) ->
+    lists:join(", ", [[count(Count), " of ", Label, [[" (some in ", In, ")"] || #{in := In} <- [Kind]]]
+                      || #{label := Label, count := Count} = Kind <- Kinds]).
 
 what(processes) -> "processes";
 what(ports) -> "ports";
@@ -628,6 +643,10 @@ share(#{share := #{label := Label, count := Count, of_messages := OfMessages, of
                   [count(Count), Label, round(100 * OfReductions),
                    [io_lib:format(", with ~b % of their messages", [round(100 * OfMessages)]) || OfMessages >= ?MOST_OF_WORK]]);
 share(#{}) -> "".
+
+dets(#{dets := Table, asked_in := In}) ->
+    ["; it is the dets table ", Table, [[", asked in ", kinds_in(In)] || In =/= []]];
+dets(#{}) -> "".
 
 floods([]) -> "";
 floods(Floods) ->

@@ -85,7 +85,8 @@
          who_suspended_a_process_is_told/1,
          servers_of_low_priority_are_told_of/1,
          what_was_left_on_is_seen/1,
-         who_calls_is_seen/1,
+         who_calls_is_seen/1, tables_of_dets_are_named/1, buffers_of_sockets_are_told_of/1, small_messages_on_a_roomy_heap_are_read/1,
+         where_those_of_a_kind_are_is_told/1,
          more_schedulers_than_processors_are_told_of/1, fewer_schedulers_than_processors_are_told_of/1,
          emulators_that_are_slow_are_told_of/1, native_functions_that_take_the_time_are_told_of/1, small_sends_that_are_held_back_are_told_of/1,
          times_in_native_functions_are_measured/1,
@@ -142,7 +143,8 @@ all() ->
      who_suspended_a_process_is_told,
      servers_of_low_priority_are_told_of,
      what_was_left_on_is_seen,
-     who_calls_is_seen,
+     who_calls_is_seen, tables_of_dets_are_named, buffers_of_sockets_are_told_of, small_messages_on_a_roomy_heap_are_read,
+     where_those_of_a_kind_are_is_told,
      more_schedulers_than_processors_are_told_of,
      heaps_that_many_asked_for_are_told_of,
      memory_that_native_code_took_from_the_vm_is_told_of,
@@ -657,6 +659,16 @@ start_of_an_application_that_waits_is_told_of(_) ->
     ?assertEqual("has not started the application shop yet: <0.9.0>, which calls shop:start/2, has waited for 3.0 s and more in"
                  " mnesia_controller:do_wait_for_tables/2", said(Sign)),
     ?assertEqual([], signs(#{starting => #{ms => 1500, applications => [shop], starts => [Start]}}, [])),
+    Tables = [#{name => roster, nodes => [#{node => 'b@host', runs => false}, #{node => 'c@host', runs => true}]},
+              #{name => queue, nodes => []}],
+    [#{signs := [OfTables]}] = found(#{starting => (maps:get(starting, Seen))#{tables => Tables}}, []),
+    ?assert(has("not loaded: roster (also on b@host, where mnesia does not run, c@host), queue", said(OfTables))),
+    State = ets:new(mnesia_state, [public]),
+    ?assertEqual([], diagnose_probe:not_loaded(State)),
+    true = ets:insert(State, [{{schema, tables}, [schema, roster, queue]}, {{current, db_nodes}, [node(), 'c@host']},
+                              {{schema, where_to_read}, node()}, {{roster, where_to_read}, nowhere}, {{queue, where_to_read}, nowhere},
+                              {{roster, disc_copies}, [node(), 'b@host']}, {{roster, ram_copies}, ['c@host']}]),
+    ?assertEqual(Tables, diagnose_probe:not_loaded(State)),
     ok = application:load({application, diagnose_waits_for_it, [{mod, {?MODULE, []}}]}),
     Starts = fun() -> maps:with([applications, starts], diagnose_probe:starting(now_ms() + 100)) end,
     ?assertEqual(#{applications => [], starts => []}, Starts()),
@@ -1753,6 +1765,59 @@ most_of_the_memory_is_told_of(_) ->
              end,
     ?assertEqual({[binaries_beside], []}, {Beside(400_000_000), Beside(700_000_000)}).
 
+%% Each socket has one once it has received something.
+buffers_of_sockets_are_told_of(_) ->
+    Found = fun(Buffers) ->
+                    [#{signs := [#{advice := Advice} = Sign]}] =
+                        found(#{binaries_beside => #{bytes => 420_000_000, tables => [], buffers => Buffers},
+                                memory => #{total => 455_000_000}}, []),
+                    {has("buffers of its 805 sockets of TCP may have 422.", said(Sign)), has("option buffer", Advice)}
+            end,
+    ?assertEqual({true, true}, Found(#{sockets => 805, bytes => 422_000_000})),
+    ?assertEqual({false, false}, Found(#{sockets => 805, bytes => 100_000_000})),
+    Sockets = [begin {ok, Socket} = gen_tcp:listen(0, [{buffer, 9_000_000}]), Socket end || _ <- lists:seq(1, 40)],
+    #{sockets := Count, bytes := Bytes} = diagnose_probe:buffers(),
+    ?assert(Count >= 40 andalso Bytes >= 9_000_000 * 20),
+    [ok = gen_tcp:close(Socket) || Socket <- Sockets].
+
+%% Where all are in what their jobs do, and beside these few of other kinds.
+where_those_of_a_kind_are_is_told(_) ->
+    process_flag(trap_exit, true),
+    Jobs = [spawn(fun() -> ok = waits_in_job(Nth), done end) || Nth <- lists:seq(1, 40)],
+    Late = erlang:monotonic_time(millisecond) + 5000,
+    Groups = lists:foldl(fun(Pid, All) ->
+                                 Row = #{pid => Pid, depth => 0, status => waiting, reductions => 1, at => 0, heap => 2000, used => 1000,
+                                         held => 0, packed => false},
+                                 One = (diagnose_probe:group(Row))#{ready := 1},
+                                 maps:update_with({{{erlang, apply, 2}, 2000}, {self(), none}},
+                                                  fun(Others) -> diagnose_probe:joined(Others, One) end, One, All)
+                         end, #{}, Jobs),
+    {[Told], 0, _} = diagnose_probe:groups(Groups, [], #{}, false, Late, #{}),
+    ?assertMatch(#{count := 40, in := {?MODULE, waits_in_job, 1}}, Told),
+    _ = [exit(Pid, kill) || Pid <- Jobs],
+    Says = fun(Others) ->
+                   Groups = [group(#{label => {cron, run, 1}, count => 333, ready => 333, in => {jobs, prices, 0}}),
+                             group(#{label => unknown, count => Others, ready => Others})],
+                   [#{signs := [Sign]}] = found(#{overloaded => 400, closer => busy, groups => Groups}, []),
+                   said(Sign)
+           end,
+    ?assert(has("333 of cron:run/1 (some in jobs:prices/0)", Says(20))),
+    ?assertEqual({false, true}, {has("unknown kind", Says(20)), has("100 of an unknown kind", Says(100))}).
+
+waits_in_job(Nth) -> receive Nth -> Nth end, ok.
+
+%% A large heap with much room may hold small messages.
+small_messages_on_a_roomy_heap_are_read(_) ->
+    Pid = spawn_opt(fun() -> receive never -> ok end end, [{min_heap_size, 1_000_000}]),
+    _ = [Pid ! {conn_down, N, x} || N <- lists:seq(1, 25_000)],
+    true = erlang:garbage_collect(Pid),
+    {memory, Bytes} = process_info(Pid, memory),
+    ?assert(Bytes > 5_000_000),
+    ?assertMatch([{~"{conn_down, _, _}", _}], diagnose_probe:shapes(Pid, 25_000)),
+    _ = [Pid ! {conn_down, N, lists:seq(1, 200)} || N <- lists:seq(1, 2000)],
+    ?assertEqual(too_large, diagnose_probe:shapes(Pid, 27_000)),
+    exit(Pid, kill).
+
 %% Before it has most of the memory.
 table_that_only_grows_is_told_of(_) ->
     Of = fun(Owner, NodeMs, Rows, Total) ->
@@ -2084,6 +2149,30 @@ who_calls_is_seen(_) ->
     ?assertMatch([#{pid := Of, 'of' := [{{sys, get_state, 2}, 1}]}], diagnose_probe:who_call([Server], Until)),
     true = demonitor(Monitor, [flush]),
     _ = [exit(Pid, kill) || Pid <- [Suspender, Caller, Server]].
+
+%% Which table that is, and where those are that wait for it.
+tables_of_dets_are_named(Config) ->
+    process_flag(trap_exit, true),
+    Name = {users, 7},
+    {ok, Name} = dets:open_file(Name, [{file, filename:join(proplists:get_value(priv_dir, Config), "users")}]),
+    [Table] = [Pid || {Pid, Of} <- ets:tab2list(dets_owners), Of =:= Name],
+    ok = sys:suspend(Table, 1000),
+    {ok, Tokens, _} = erl_scan:string("[] = dets:match_object({users, 7}, {k, gone})."),
+    {ok, Expressions} = erl_parse:parse_exprs(Tokens),
+    Caller = spawn(erl_eval, exprs, [Expressions, []]),
+    ok = until(fun() -> process_info(Caller, status) =:= {status, waiting} end),
+    Seen = diagnose_probe:who_call([Table], erlang:monotonic_time(millisecond) + 5000),
+    true = exit(Caller, kill),
+    ok = sys:resume(Table, 1000),
+    Text = list_to_binary(pid_to_list(Table)),
+    ?assertMatch([#{pid := Text, table := Name, in := [{{erl_eval, do_apply, _}, 1}]}], Seen),
+    ok = dets:close(Name),
+    Searches = [{running, [{prim_file, pread, 3}, {dets, scan_read, 8}, {dets, do_apply_op, 4}], 40}],
+    Suspect = suspect(#{pid => Text, label => {dets, init, 2}, depth => 0, reductions => 2.0e6, answer_ms => 1,
+                        samples => Searches}),
+    [#{signs := [#{advice := Advice} = Sign]}] = found(#{suspects => [Suspect], callers => Seen}, []),
+    ?assert(has("the dets table {users,7}, asked in erl_eval:do_apply/", said(Sign))),
+    ?assert(has("search without the key", Advice)).
 
 until(Is) ->
     case Is() of
@@ -2760,9 +2849,13 @@ tables_that_are_kept_fixed_are_told_of(_) ->
               fixed_ms => 20_000, fixed_by => [~"<0.2.0>"]},
     Found = fun(One) -> signs(#{tables => (maps:get(tables, nothing()))#{largest := [One]}}, []) end,
     ?assertMatch([{fixed_ets_table, #{fixed_by := [~"<0.2.0>"], fixed_ms := 20_000}}], Found(Table)),
-    Advice = fun(By) -> [#{signs := [#{advice := Text}]}] = found(#{tables => (maps:get(tables, nothing()))#{largest := [Table#{fixed_by := By}]}}, []), Text end,
-    ?assertEqual([true, false, false], [has("mnesia releases", Advice(By)) || By <- [[~"<0.7.0> (mnesia_tm)"], [~"<0.7.0> (mnesia_tm)", ~"<0.2.0>"],
-                                                                                     [~"<0.2.0>"]]]),
+    Advice = fun(By) ->
+                     Fixed = (maps:get(tables, nothing()))#{largest := [Table#{fixed_by := By}]},
+                     [#{signs := [#{advice := Text}]}] = found(#{tables => Fixed}, []),
+                     has("mnesia releases", Text)
+             end,
+    ?assertEqual([true, false, false],
+                 [Advice(By) || By <- [[~"<0.7.0> (mnesia_tm)"], [~"<0.7.0> (mnesia_tm)", ~"<0.2.0>"], [~"<0.2.0>"]]]),
     [?assertEqual([], Found(One)) || One <- [Table#{fixed_ms := 300}, Table#{bytes := 100_000}, maps:without([fixed_ms, fixed_by], Table)]],
     Scans = suspect(#{table_scans => #{times => 3, in => {m, f, 1}}, samples => [{running, [{m, f, 1}], 20}]}),
     ?assertEqual([], [Kind || {fixed_ets_table = Kind, _} <- signs(#{tables => (maps:get(tables, nothing()))#{largest := [Table]},
@@ -3157,6 +3250,7 @@ functions_that_go_through_all_are_told_of(_) ->
                         {[{lists, nth_1, 2}], "an array"}, {[{ordsets, add_element, 2}], "a map, a set"},
                         {[{proplists, get_value, 3}], "a map, a set"},
                         {[{lists, last, 2}], "reverse the list once"}, {[{erlang, '++', 2}, {lists, append, 2}], "reverse the list once"},
+                        {[{binary, matches, 3}], "position up to which"},
                         {[{maps, keys, 1}], "maps:iterator/1"}, {[{sets, fold_bucket, 3}, {sets, fold_seg, 4}], "goes through all"}]],
     Other = [{running, [{shop, price, 1} | Handles], 11}],
     [?assertEqual({Samples, false}, {Samples, has("which goes", Deep(Samples ++ Other, #{}))})
@@ -3231,7 +3325,7 @@ uneven_shares_are_told_of(_) ->
     ?assert(has("a key", Advice)),
     %% The rooms of a chat are no shards: their parts are told all the same.
     [#{signs := [#{advice := OfRoom} = Room]}] = Found(#{shards => false}),
-    ?assertEqual({false, true}, {has("a key", OfRoom), has("94 % of their reductions", unicode:characters_to_list(diagnose_wording:sentence(Room)))}),
+    ?assertEqual({false, true}, {has("a key", OfRoom), has("94 % of their reductions", said(Room))}),
     Says = fun(More) -> [#{signs := [#{advice := Text}]}] = Found(More), has("a key", Text) end,
     %% Most of the messages wait for one of them, and the others work.
     ?assertEqual([false, true, false, false],

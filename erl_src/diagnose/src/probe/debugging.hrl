@@ -63,19 +63,23 @@ suspender(Pid, Suspended) ->
 -spec who_call([pid()], integer()) -> [diagnose_types:callers()].
 who_call(Pids, Deadline) ->
     Until = min(Deadline, now_ms() + ?CALLERS_MS),
-    [#{pid => pid_text(Pid), 'of' => kinds_of_callers(Pid, Until, ?CALLERS_LOOKS)} || Pid <- lists:sublist(Pids, ?LARGEST)].
+    [maps:merge(table_of(Pid), callers_of(Pid, Until, ?CALLERS_LOOKS)) || Pid <- lists:sublist(Pids, ?LARGEST)].
 
-kinds_of_callers(Pid, Until, Left) ->
+callers_of(Pid, Until, Left) ->
     Monitors = [One || {_, {[_ | _] = All, _}} <- answers([Pid], fun callers/1, Until), One <- lists:sublist(All, ?ASKED_MONITORS)],
-    Labels = [Label || {_, {{calls, Label}, _}} <- answers(Monitors, fun(One) -> calls_as(One, Pid) end, min(Until, now_ms() + ?ANSWER_MS)),
-                       Label =/= unknown],
-    case Labels =:= [] andalso Left > 1 andalso now_ms() < Until of
-        true -> kinds_of_callers(Pid, Until, Left - 1);
-        false -> [{Label, Count} || {Count, Label} <- most_frequent(Labels)]
+    Calls = [Call || {_, {{_, _} = Call, _}} <- answers(Monitors, fun(One) -> calls_as(One, Pid) end, min(Until, now_ms() + ?ANSWER_MS))],
+    case Calls =:= [] andalso Left > 1 andalso now_ms() < Until of
+        true -> callers_of(Pid, Until, Left - 1);
+        false ->
+            #{pid => pid_text(Pid), 'of' => [{Label, Count} || {Count, Label} <- most_frequent([L || {L, _} <- Calls, L =/= unknown])],
+              in => [{Frame, Count} || {Count, Frame} <- most_frequent([In || {_, In} <- Calls])]}
     end.
 
 calls_as(Caller, Pid) ->
     case calls_now(Caller) of
-        [{{answer, Pid}, _, _} | _] -> {calls, labelled(Caller)};
+        [{{answer, Pid}, In, _} | _] -> {labelled(Caller), In};
         _ -> none
     end.
+
+%% Of a table of dets, its name, by the table of the server of dets.
+table_of(Pid) -> try #{table => ets:lookup_element(dets_owners, Pid, 2)} catch error:badarg -> #{} end.

@@ -20,6 +20,8 @@
 %% A process that was asked for its binaries or its messages answers with a copy of the words.
 -define(SHAPED_DEPTH, 50_000).
 -define(SHAPED_BYTES, 3_000_000).
+%% A heap may be so many times as large as what is on it.
+-define(ROOMY, 16).
 %% So much may be copied besides, if each message refers to the largest persistent term. Of so much in all the largest is looked for.
 -define(COPIED_TERMS, 200_000_000).
 -define(SIZED_TERMS, 20_000_000).
@@ -180,11 +182,29 @@ is_larger(#{deep := A, behind := E, heap := H, held := B}, #{deep := C, behind :
 %% One parent may have started processes of several kinds: then each is told of with its part, as far as the members that were asked tell.
 told(Key, #{some := Any, larges := Larges, holders := Holders} = One, Sample, Kin, Names) ->
     Pids = lists:uniq([Pid || {_, Pid, _, _} <- Larges ++ Holders ++ Any] ++ [Pid || #{pid := Pid} <- Kin]),
-    Asked = maps:from_list([{Pid, case Answer of {ok, Label} -> Label; _ -> unknown end}
-                            || {Pid, {Answer, _}} <- answers(Pids, fun(Pid) -> {ok, labelled(Pid)} end,
-                                                             now_ms() + ?ANSWER_MS)]),
+    IsMany = maps:get(count, One) >= ?MANY_READY,
+    Answers = answers(Pids, fun(Pid) -> {ok, labelled(Pid), [Frame || IsMany, Frame <- stands_in(Pid)]} end, now_ms() + ?ANSWER_MS),
+    Asked = maps:from_list([{Pid, case Answer of {ok, Label, _} -> Label; _ -> unknown end} || {Pid, {Answer, _}} <- Answers]),
     Labels = maps:merge(Asked, maps:from_list([{Pid, labelled_soon(Pid)} || #{pid := Pid} <- Kin, maps:get(Pid, Asked, unknown) =:= unknown])),
-    parts(Key, One, case Sample of not_asked -> not_asked; #{} -> maps:remove(answered, Sample) end, {Kin, Labels}, Names).
+    [with_stand(Part, [Frame || {_, {{ok, Label, Frames}, _}} <- Answers, lists:member(maps:get(label, Part), [Label, unknown]),
+                                Frame <- Frames])
+     || Part <- parts(Key, One, case Sample of not_asked -> not_asked; #{} -> maps:remove(answered, Sample) end, {Kin, Labels}, Names)].
+
+%% Where it is in its own code, or waits for something in it. A loop of a behaviour tells nothing.
+stands_in(Pid) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, [_ | _] = Stack} ->
+            {Module, _, _} = Frame = own_frame(Stack),
+            [Frame || not lists:member(Module, ?WAITS_OF_OTP), not lists:member(Module, ?BEHAVIOURS)];
+        _ -> []
+    end.
+
+%% Where most of some members are.
+with_stand(#{label := Label} = Part, Frames) ->
+    case most_frequent(Frames) of
+        [{_, Frame} | _] when Frame =/= Label -> Part#{in => Frame};
+        _ -> Part
+    end.
 
 %% @doc A kind of processes by what its members are. One of which that is not known, and that was looked at closer, is what those are whose
 %% heaps, before they were collected, were as its own; else it is left out, and is told of by itself.
@@ -659,6 +679,7 @@ called_by(Stack, Monitored) ->
 %% Functions that wait for one answer. Those of a lock monitor nobody, or sleep and try again.
 -spec waits_for(diagnose_types:frame(), [pid() | {atom(), node()}]) -> [{answer | lock, pid()} | {far, node(), pid() | atom()}].
 waits_for({gen, do_call, _}, Monitored) -> lists:flatmap(fun called_one/1, Monitored);
+waits_for({dets, req, _}, Monitored) -> lists:flatmap(fun called_one/1, Monitored);
 waits_for({'Elixir.DBConnection.Holder', checkout_call, _}, Monitored) -> lists:flatmap(fun called_one/1, Monitored);
 waits_for({inet_gethost_native, main_loop, _}, _) -> [];
 waits_for({inet_gethost_native, _, _}, _) -> [{answer, Resolver} || Resolver <- [whereis(inet_gethost_native)], is_pid(Resolver)];
@@ -755,24 +776,43 @@ youngest(Pid) ->
 %% All that wait, as a copy. What the process has in all says how large that may be; to say it the VM goes over the messages (50,000 of
 %% them take a millisecond). Constants and persistent terms are in no process, but each message that refers to one has a copy of it there.
 messages(Pid, Depth) ->
-    case process_info(Pid, memory) of
-        {_, Bytes} when Bytes =< ?SHAPED_BYTES ->
+    case copied_bytes(Pid, Depth) of
+        Bytes when Bytes =< ?SHAPED_BYTES ->
             case Depth * least_of_terms(Depth) =< ?COPIED_TERMS andalso process_info(Pid, messages) of
                 {_, Messages} -> Messages;
                 undefined -> ended;
                 false -> too_large
             end;
-        undefined -> ended;
+        ended -> ended;
         _ -> too_large
     end.
 
-%% The bytes of the largest persistent term, or of all of them where that is little enough, or too much to go over.
+%% What the process has. Much of that may be room on its heap: what is used of it, with the messages in fragments, is the most that such
+%% messages can take, and the list of them. Messages off the heap are in neither.
+copied_bytes(Pid, Depth) ->
+    case process_info(Pid, [memory, message_queue_data]) of
+        [{_, Bytes}, {_, on_heap}] when Bytes > ?SHAPED_BYTES, Bytes =< ?ROOMY * ?SHAPED_BYTES ->
+            case process_info(Pid, garbage_collection_info) of
+                {_, Info} -> maps:get(used, sizes(Info)) + 2 * Depth * erlang:system_info(wordsize);
+                undefined -> ended
+            end;
+        [{_, Bytes}, _] -> Bytes;
+        undefined -> ended
+    end.
+
+%% The bytes of the largest persistent term, or of all of them where that is little enough, or too much to go over. Those of OTP itself
+%% are in no message.
 least_of_terms(Depth) ->
     #{memory := All} = persistent_term:info(),
     case Depth * All =< ?COPIED_TERMS orelse All > ?SIZED_TERMS of
         true -> All;
-        false -> erlang:system_info(wordsize) * lists:max([0 | [erts_debug:flat_size(Term) || {_, Term} <- persistent_term:get()]])
+        false ->
+            erlang:system_info(wordsize)
+                * lists:max([0 | [erts_debug:flat_size(Term) || {Key, Term} <- persistent_term:get(), not is_of_otp(Key)]])
     end.
+
+is_of_otp({Module, _}) -> Module =:= prim_socket orelse Module =:= erl_features;
+is_of_otp(_) -> false.
 
 %% @doc What waits in a mailbox, by tags and arities of a sample, never by contents: of one that is not too large to be copied.
 -spec shapes(pid(), non_neg_integer()) -> [{binary(), pos_integer()}] | too_large | not_looked.
@@ -788,8 +828,13 @@ shapes(_Pid, _Depth) -> too_large.
 shapes_of(Messages) ->
     Step = max(1, length(Messages) div ?SHAPES),
     Counts = lists:foldl(fun(Message, Sum) -> maps:update_with(shape(Message), fun(Times) -> Times + 1 end, 1, Sum) end, #{},
-                         [Message || {Nth, Message} <- lists:enumerate(Messages), Nth rem Step =:= 0]),
+                         every(Step, 1, Messages)),
     lists:sublist(lists:reverse(lists:keysort(2, maps:to_list(Counts))), ?FEW_SHAPES).
+
+%% Without a copy of the list, which may be long.
+every(_Step, _Nth, []) -> [];
+every(Step, Nth, [Message | Rest]) when Nth rem Step =:= 0 -> [Message | every(Step, Nth + 1, Rest)];
+every(Step, Nth, [_ | Rest]) -> every(Step, Nth + 1, Rest).
 
 %% @doc What is told of a message: its tag where that is an atom, else the sort of term, and how many elements it has. (The modules
 %% that format terms may not be loaded.)

@@ -6,6 +6,8 @@
 -define(LISTENING_BYTES, 65_536).
 -define(READ_BYTES, 4096).
 -define(LINKED, 1000).
+%% So many tables of mnesia are gone through.
+-define(TABLES_OF_MNESIA, 1000).
 %% Of so few processes all are asked whether they wait for an answer, and so many of those that do what they are.
 -define(FEW_PROCESSES, 2000).
 -define(NAMED_CALLERS, 30).
@@ -162,11 +164,28 @@ starting(Until) ->
                                   [_ | _] = Info -> [Name || {starting, Starting} <- Info, Start <- Starting, Name <- [element(1, Start)]];
                                   lost -> []
                               end,
+              tables => case lists:any(fun waits_for_tables/1, Before) of true -> not_loaded(mnesia_gvar); false -> [] end,
               starts => [maps:remove(reductions, Start)
                          || #{pid := Pid, stack := Stack, asks := Asks, reductions := Now} = Start <- application_starts(),
                             #{pid := P, stack := S, asks := A, reductions := Then} <- Before, P =:= Pid, S =:= Stack, same_asked(A, Asks),
                             Now - Then =< ?ASKED_REDUCTIONS]}
     end.
+
+waits_for_tables(#{stack := Stack}) -> lists:keymember(mnesia_controller, 1, Stack).
+
+%% @doc Some tables of mnesia that cannot be read on this node yet, and which others have copies of them: by the table in which mnesia keeps
+%% its state, so that nobody is asked.
+-spec not_loaded(ets:table()) -> [#{name := atom(), nodes := [#{node := node(), runs := boolean()}]}].
+not_loaded(State) ->
+    Running = state_of(State, {current, db_nodes}),
+    lists:sublist([#{name => Table,
+                     nodes => [#{node => Node, runs => lists:member(Node, Running)}
+                               || Node <- lists:sublist(lists:usort([N || Kind <- [ram_copies, disc_copies, disc_only_copies],
+                                                                          N <- state_of(State, {Table, Kind}), N =/= node()]), ?LARGEST)]}
+                   || Table <- lists:sublist(state_of(State, {schema, tables}), ?TABLES_OF_MNESIA),
+                      ets:lookup(State, {Table, where_to_read}) =:= [{{Table, where_to_read}, nowhere}]], ?LARGEST).
+
+state_of(State, Key) -> try ets:lookup_element(State, Key, 2) catch error:badarg -> [] end.
 
 same_asked(Asks, Others) -> [Pid || #{pid := Pid} <- Asks] =:= [Pid || #{pid := Pid} <- Others].
 
@@ -217,12 +236,20 @@ calls_now(Pid) ->
             case called_in(Stack, [Monitored || {process, Monitored} <- Monitors]) of
                 %% The caller of a look at the own node waits for the look.
                 [{For, _} = Called | _] when For =:= answer; For =:= lock ->
-                    [{Called, In, Reductions} || settled(Pid, Status, ?ASKED_AGAIN) =:= waiting, In <- [own_frame(Stack)],
+                    [{Called, In, Reductions} || settled(Pid, Status, ?ASKED_AGAIN) =:= waiting, In <- [own_frame(below_dets(Stack))],
                                                  not is_of_look(In)];
                 _ -> []
             end;
         _ -> []
     end.
+
+%% Who uses a table of dets, by itself or by mnesia.
+below_dets([{dets, _, _, _} | _] = Stack) ->
+    case lists:dropwhile(fun({Module, _, _, _}) -> lists:member(Module, [dets, mnesia_lib, mnesia_tm, mnesia]) end, Stack) of
+        [] -> Stack;
+        Below -> Below
+    end;
+below_dets(Stack) -> Stack.
 
 is_of_look({Module, _, _}) -> lists:prefix("diagnose", atom_to_list(Module)).
 

@@ -33,6 +33,8 @@
 %% What rows have of their binaries is a part if it is so small; so many terms of them are gone through.
 -define(PART_OF, 5).
 -define(GONE_THROUGH, 20_000).
+%% So many sockets say how large their buffers are.
+-define(ASKED_BUFFERS, 10).
 -define(BETWEEN_DIGESTS_MS, 500).
 -define(ASKED_TRACED, 200).
 -define(NIF_MODULES, 10).
@@ -230,6 +232,22 @@ in_tables(Bytes) ->
                  || {Held, {Parts, Size, Table}} <- ranked(?LARGEST, [{Held, {Parts, Size, Table}}
                                                                       || {Held, Parts, Size, Table} <- Holding, 10 * Held >= Bytes]),
                     Name <- [ets:info(Table, name)], Name =/= undefined]}.
+
+%% @doc The sockets of TCP, and the bytes of their buffers for what they receive, by what some of them say.
+-spec buffers() -> #{sockets := pos_integer(), bytes := non_neg_integer()} | none.
+buffers() ->
+    case few_ports() of
+        unknown -> none;
+        Ports ->
+            Sockets = [Port || Port <- Ports, {_, "tcp_inet"} <- [erlang:port_info(Port, name)]],
+            Count = length(Sockets),
+            Each = [Bytes || Port <- every(1 + Count div ?ASKED_BUFFERS, 1, Sockets),
+                             {ok, [{buffer, Bytes}]} <- [prim_inet:getopts(Port, [buffer])]],
+            case Each of
+                [] -> none;
+                _ -> #{sockets => Count, bytes => Count * lists:sum(Each) div length(Each)}
+            end
+    end.
 
 %% Neighbours may have parts of one binary that many share: so all parts together are compared.
 slices(Parts, Held) when is_integer(Parts), ?PART_OF * Parts =< Held -> #{slices => Parts};

@@ -246,9 +246,11 @@ begins_again(#{samples := Samples, usual_depth := 0, reductions := Reductions} =
     Sleeps = looks([Sample || {_, [{timer, sleep, 1} | _], _} = Sample <- Waits]),
     Loops = looks([Sample || {_, [Frame | _], _} = Sample <- Waits, is_of_behaviour(Frame)]),
     [busy_sign(Suspect, Function, Times, Samples,
-               ["It works in ", label(Function), ", pauses for a moment, and begins again. If it goes through all of its data (what has"
-                " expired, a poll), handle only what changed, keep an index by time (an ordered_set), delete by one ets:select_delete/2"
-                " instead of ets:next/2 for each row, or pause for longer."])
+               of_dets(
+                 Suspect,
+                 ["It works in ", label(Function), ", pauses for a moment, and begins again. If it goes through all of its data (what has"
+                  " expired, a poll), handle only what changed, keep an index by time (an ordered_set), delete by one ets:select_delete/2"
+                  " instead of ets:next/2 for each row, or pause for longer."]))
      || Looks >= ?BUSY_LOOKS, 2 * calling(Samples) < Looks, 2 * looks([One || {_, Stack, _} = One <- Working, is_at_a_call(Stack)]) < Works,
         Works < Looks orelse is_below(Working),
         Works >= ?HARDLY_PAUSES * Looks andalso Works + Loops + Sleeps =:= Looks
@@ -272,6 +274,10 @@ is_one_free(#{}) -> false.
 
 serving_advice(Suspect, Function) -> own_advice(Suspect, own_serving_advice(Function)).
 
+%% Such a table works for others, whatever it looks like.
+of_dets(#{label := {dets, _, _}} = Suspect, Otherwise) -> diagnose_otp_servers:advice(Suspect, Otherwise);
+of_dets(#{}, Otherwise) -> Otherwise.
+
 %% A server of OTP has an advice of its own. Of any other process, what it goes through all the time comes first.
 own_advice(Suspect, Otherwise) -> diagnose_otp_servers:advice(Suspect, [walk(Suspect), Otherwise]).
 
@@ -279,7 +285,8 @@ walk(#{samples := Samples}) -> [[Walk, " "] || Walk <- diagnose_samples:walk(Sam
 
 own_serving_advice(Function) ->
     ["It hardly rests, works in ", label(Function), ", and handles one message after the other, so whoever waits for it waits for all"
-     " before. Do less for a message, read from ETS, or run several such servers by a hash of the key. (If it is a stage of a pipeline that"
+     " before. Do less for a message (no ++ to the end of a list again and again, no search of a long list, no copy of a large term),"
+     " read from ETS, or run several such servers by a hash of the key. (If it is a stage of a pipeline that"
      " keeps up, it is at its capacity.)"].
 
 %% @doc The sign of a process that runs for long without giving way. Who is found to be busy is told of so.
@@ -301,11 +308,11 @@ long_run_advice(_) ->
 
 loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
     busy_sign(Suspect, Function, Times, Samples,
-              [walk(Suspect), "It runs all the time, in ", label(Function),
+              of_dets(Suspect, [walk(Suspect), "It runs all the time, in ", label(Function),
                ". If it is meant to compute for that long (a batch), leave it, or give it priority low if nobody waits for it: then it is"
                " not reported. Otherwise check whether this work ends: it may be a loop over growing data, a behaviour that keeps itself at"
                " work (handle_continue, a timeout of 0, a message to itself), a large term that is sent to many, or a list that is"
-               " searched repeatedly. A native function of more than a millisecond belongs on a dirty scheduler."]).
+               " searched repeatedly. A native function of more than a millisecond belongs on a dirty scheduler."])).
 
 %% Whoever is asked what it does answers when it takes its next message, or when its time slice is over. So a server that is hardly ever
 %% seen at its receive works on a message for longer than a slice.

@@ -72,11 +72,15 @@ has_timers(#{about := About, exactly := Exactly}, #{links := #{holders := Holder
     end.
 
 %% @doc The kinds of these groups with most processes.
--spec most_of([#{label := term(), count := non_neg_integer(), _ => _}]) -> [#{label := binary(), count := non_neg_integer()}].
+-spec most_of([#{label := term(), count := non_neg_integer(), _ => _}]) ->
+          [#{label := binary(), count := non_neg_integer(), in => binary()}].
 most_of(Groups) ->
+    In = maps:from_list([{Label, #{in => label(Frame)}} || #{label := Label, in := Frame} <- Groups]),
     Counts = maps:groups_from_list(fun(#{label := Label}) -> Label end, fun(#{count := Count}) -> Count end, Groups),
     Sorted = lists:reverse(lists:sort([{lists:sum(Same), Label} || {Label, Same} <- maps:to_list(Counts)])),
-    [#{label => label(Label), count => Count} || {Count, Label} <- lists:sublist(Sorted, 3)].
+    %% Few others, of several kinds together, tell nothing.
+    Told = [One || {Count, Label} = One <- Sorted, Label =/= unknown orelse ?OTHERS * Count >= element(1, hd(Sorted))],
+    [(maps:get(Label, In, #{}))#{label => label(Label), count => Count} || {Count, Label} <- lists:sublist(Told, 3)].
 
 limits(Look, Files) -> [Sign || #{evidence := #{what := What}} = Sign <- limits(Look), What =/= ports orelse not tells_of_ports(Files)].
 

@@ -2,7 +2,7 @@
 %% tables that OTP makes itself, so that nobody can give them other options. Pure.
 -module(diagnose_otp_servers).
 
--export([advice/1, advice/2, of_table/3]).
+-export([advice/1, advice/2, with_callers/3, of_table/3]).
 
 -import(diagnose_samples, [looks/1, working/1]).
 
@@ -10,7 +10,21 @@
 
 %% Who owns tables that requests fill.
 -define(OWNERS, ["application_controller", "cover_server", "global_name_server", "inet_db", "logger", "pg", "ssl_manager", "timer_server"]).
+%% The name of a table of dets may be any term.
+-define(NAME_DEPTH, 12).
 -define(CALLBACKS, [handle_call, handle_cast, handle_info]).
+
+%% @doc The sign of a process that is a table of dets, with the name of the table, and where those are that wait for it.
+-spec with_callers(diagnose_types:sign(), diagnose_types:suspect(), diagnose_types:look()) -> diagnose_types:sign().
+with_callers(#{kind := Kind, evidence := Evidence} = Sign, #{pid := Pid}, #{callers := Callers})
+  when Kind =:= deep_mailbox; Kind =:= busy_process ->
+    case [{Table, In} || #{pid := P, table := Table, in := In} <- Callers, P =:= Pid] of
+        [] -> Sign;
+        [{Table, In} | _] ->
+            Sign#{evidence := Evidence#{dets => unicode:characters_to_binary(io_lib:format("~0tP", [Table, ?NAME_DEPTH])),
+                                        asked_in => diagnose_sign:counted(In)}}
+    end;
+with_callers(Sign, _Suspect, _Look) -> Sign.
 
 %% @doc What to do where such a server does not keep up, and the other advice for any other process.
 -spec advice(#{name := atom(), label := mfa() | unknown, _ => _}, iodata()) -> iodata().

@@ -17,6 +17,10 @@
          {"goes to the end of a list each time, or copies it. Put new entries at the front and reverse the list once, or use the module"
           " queue.",
           #{lists => [last, droplast, append], erlang => ['++']}},
+         {"searches all of a binary. If what comes from a socket is added to a buffer, and all of that is searched again for each"
+          " packet, keep the position up to which it was searched, and search from there (the option scope), or let the socket find the"
+          " ends ({packet, line}, {packet, 4}).",
+          #{binary => [matches, match, split]}},
          {"goes through all entries each time. Keep what is asked for (a sum) beside them; maps:iterator/1 takes some from a map.",
           #{lists => [max, min, sum], maps => [to_list, to_list_internal, keys, values], sets => [to_list, fold_bucket, fold_seg],
             queue => [to_list]}}]).

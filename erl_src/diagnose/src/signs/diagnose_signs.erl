@@ -28,7 +28,8 @@ kinds() ->
 -spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look(),
                  [diagnose_known_faults:fault()] | unknown) -> [diagnose_types:sign()].
 of_process(Suspect, Scans, Look, Faults) ->
-    told_once([diagnose_shares:with_share(Sign, Suspect, Look) || Sign <- all_of_process(Suspect, Scans, Look, Faults)]).
+    told_once([diagnose_otp_servers:with_callers(diagnose_shares:with_share(Sign, Suspect, Look), Suspect, Look)
+               || Sign <- all_of_process(Suspect, Scans, Look, Faults)]).
 
 %% What says the cause is told alone.
 told_once(Signs) ->

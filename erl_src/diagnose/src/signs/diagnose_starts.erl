@@ -27,8 +27,8 @@ restarts(#{}, #{}) -> [].
 
 killed_advice(0) -> "Something kills them: exit/2, or their max_heap_size. ";
 killed_advice(Limit) ->
-    ["The VM kills each of them, most likely, when its heap has more than its max_heap_size of ", diagnose_wording:bytes(Limit), ". Find out"
-     " what fills the heap (a large answer, row or message), and take it in parts, or raise the limit. "].
+    ["The VM kills each of them, most likely, when its heap has more than its max_heap_size of ", diagnose_wording:bytes(Limit),
+     ". Find out what fills the heap (a large answer, row or message), and take it in parts, or raise the limit. "].
 
 %% @doc Whether that process is said to start others that fail: what else its children do is of no interest then.
 -spec is_restarting(binary(), diagnose_types:look()) -> boolean().

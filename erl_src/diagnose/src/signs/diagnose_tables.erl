@@ -97,8 +97,8 @@ fixed_tables(#{}) -> [].
 release_advice(#{fixed_by := By}) ->
     case lists:all(fun(Owner) -> binary:match(Owner, <<"(mnesia_tm)">>) =/= nomatch end, By) of
         true ->
-            "mnesia does it for a transaction that goes through the table (mnesia:first/1, next/2, foldl/3, select/4). If none runs for that"
-            " long (mnesia:info/0), one was killed, and mnesia releases the table only when it is restarted on this node. Do not kill"
+            "mnesia does it for a transaction that goes through the table (mnesia:first/1, next/2, foldl/3, select/4). If none runs for"
+            " that long (mnesia:info/0), one was killed, and mnesia releases the table only when it is restarted on this node. Do not kill"
             " a process in a transaction (exit(Pid, kill), a task with a time-out): have the transaction itself stop after a while, or go"
             " through the table without one.";
         false -> "Release each safe_fixtable(Table, true) with false, in an after clause."

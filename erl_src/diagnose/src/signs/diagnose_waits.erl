@@ -199,10 +199,10 @@ nagle(#{nagle_delays := #{looks := Looks, asked := Asked, held := Held, labels :
      || Held > 0, Looks >= ?BACKLOG_LOOKS];
 nagle(#{}) -> [].
 
-starting(#{starting := #{ms := Ms, applications := Names, starts := Starts}}) when Ms >= ?STARTING_MS ->
+starting(#{starting := #{ms := Ms, applications := Names, starts := Starts} = Starting}) when Ms >= ?STARTING_MS ->
     [sign(starting_application,
           #{applications => Names, process => process(Start), ms => Ms, in => in(In), function => start_function(Stack),
-            asks => diagnose_mailboxes:asks(Start)},
+            asks => diagnose_mailboxes:asks(Start), tables => maps:get(tables, Starting, [])},
           "Until it has started, nothing works that needs it. Find out what its start waits for. If it waits for tables of mnesia, these"
           " may be loading from the disk (mnesia:info/0 tells); otherwise start the node that stopped last, since it has their newest"
           " copy. Bound each wait in the start by a time-out, and do what may take long after the start (handle_continue).",
