@@ -71,6 +71,8 @@ field() {
 
 @test "field: binary_router" { field --once binary_router; }
 
+@test "field: busy_room" { field --once busy_room; }
+
 @test "field: busy_router" { field --once busy_router; }
 
 @test "field: busy_socket" { field --once busy_socket; }
@@ -195,6 +197,8 @@ field() {
 @test "field: healthy_starts" { field --once healthy_starts; }
 
 @test "field: healthy_workers" { field --once healthy_workers; }
+
+@test "field: heap_limit_kills" { field --once heap_limit_kills; }
 
 @test "field: heaps_mapped" { field --once heaps_mapped; }
 
@@ -333,6 +337,8 @@ field() {
 @test "field: small_full_sweeps" { field --once small_full_sweeps; }
 
 @test "field: small_sends" { field --once small_sends; }
+@test "field: socket_buffers" { field --once socket_buffers; }
+
 @test "field: socket_not_read" { field --once socket_not_read; }
 
 @test "field: sorted_bag" { field --once sorted_bag; }
@@ -356,6 +362,8 @@ field() {
 @test "field: sweeps_again" { field --once sweeps_again; }
 
 @test "field: sys_trace_left" { field --once sys_trace_left; }
+
+@test "field: table_on_another_node" { field --once table_on_another_node; }
 
 @test "field: table_scans" { field --once table_scans; }
 @test "field: table_synced" { field --once table_synced; }
