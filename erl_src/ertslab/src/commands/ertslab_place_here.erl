@@ -5,7 +5,7 @@
 -export([places/1, run/2, measure/2, must_fit/2, format_error/1]).
 -export_type([reason/0]).
 
--type reason() :: {unfit, Findings :: [binary(), ...]}.
+-type reason() :: {unfit, Findings :: [binary(), ...]} | {impossible, Finding :: binary()}.
 
 %% @doc This machine.
 -spec places(map()) -> ertslab_place:place().
@@ -57,15 +57,23 @@ checked(Options, Plan0) ->
 
 %% Exact counts do not depend on what else the machine does, so the machine is not checked.
 preflight(_Options, #{exact := true}) -> [];
-preflight(Options, #{quick := Quick, arms := [#{vm := VM} | _]}) ->
+preflight(Options, #{quick := Quick, arms := [#{vm := VM} | _] = Arms}) ->
     Findings = ertslab_vm:on_its_machine(VM, ertslab_preflight, check, []),
+    ok = must_be_possible(Findings ++ [Finding || #{vm := #{emulated_by := By}} <- Arms, Finding <- ertslab_preflight:emulated(By)]),
     Accepted = Quick orelse maps:get(accept_host, Options, false),
     case ertslab_preflight:refusals(Findings) of
         [_ | _] = Reasons when not Accepted -> ertslab_error:failure(?MODULE, {unfit, Reasons});
         _ -> Findings
     end.
 
+must_be_possible(Findings) ->
+    case ertslab_preflight:impossible(Findings) of
+        [] -> ok;
+        [Reason | _] -> ertslab_error:failure(?MODULE, {impossible, Reason})
+    end.
+
 -spec format_error(reason()) -> unicode:chardata().
+format_error({impossible, Reason}) -> ["nothing is timed here: ", Reason, "."];
 format_error({unfit, Findings}) ->
     ["this machine is not fit to measure on now: ", lists:join("; ", Findings), " (--accept-host measures all the same)."].
 

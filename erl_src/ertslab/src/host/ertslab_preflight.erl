@@ -3,17 +3,19 @@
 %% without root and in containers; what cannot be read is a warning at most.
 -module(ertslab_preflight).
 
--export([check/0, judge/1, refusals/1]).
+-export([check/0, judge/1, emulated/1, refusals/1, impossible/1]).
 -export_type([finding/0, facts/0]).
 
--type finding() :: #{what := binary(), state := ok | warn | refuse, says := binary()}.
+-type finding() :: #{what := binary(), state := ok | warn | refuse | never, says := binary()}.
+%% `never': nothing can be timed, whatever the user accepts.
 %% Times are shares of one core, in percent, during the look; what could not be
 %% read is `null'.
 -type facts() :: #{cores := pos_integer() | unknown, governor := binary() | null,
                    turbo := boolean() | null, virtual := boolean() | null,
                    randomised := binary() | null, others := number() | null,
                    stolen := number() | null, pressure := number() | null,
-                   swapped_in := integer() | null, available := number() | null}.
+                   swapped_in := integer() | null, available := number() | null,
+                   emulated_by := file:filename() | none}.
 
 -define(LOOK_MS, 1000).
 %% In percent of one core: above the first a warning, above the second a refusal.
@@ -35,7 +37,7 @@ facts(#{cores := Cores, governor := Governor, virtual := Virtual},
     #{cores => Cores, governor => Governor, virtual => Virtual, turbo => turbo(),
       randomised => ertslab_readings:line(<<"/proc/sys/kernel/randomize_va_space">>),
       others => share(Others, ?LOOK_MS), stolen => share(Stolen, ?LOOK_MS),
-      pressure => Pressure, swapped_in => Pages, available => available()}.
+      pressure => Pressure, swapped_in => Pages, available => available(), emulated_by => ertslab_host:emulated_by()}.
 
 share(null, _) -> null;
 share(Part, Whole) -> 100 * Part / Whole.
@@ -60,12 +62,18 @@ turbo() ->
 -spec judge(facts()) -> [finding()].
 judge(#{cores := Cores, governor := Governor, turbo := Turbo, virtual := Virtual,
         randomised := Randomised, others := Others, stolen := Stolen, pressure := Pressure,
-        swapped_in := Pages, available := Available}) ->
+        swapped_in := Pages, available := Available, emulated_by := By}) ->
     [cores(Cores), governor(Governor), turbo(Turbo), virtual(Virtual), randomised(Randomised),
      above(<<"other programs">>, Others, ?OTHERS, "use ~b % of a core", "end them, or wait"),
      above(<<"the hypervisor">>, Stolen, ?STOLEN, "takes ~b % of a core away",
            "wait for a quieter host"),
-     pressure(Pressure), swapping(Pages), memory(Available)].
+     pressure(Pressure), swapping(Pages), memory(Available) | emulated(By)].
+
+%% @doc The finding on a VM whose processor a program emulates.
+-spec emulated(file:filename() | none) -> [finding()].
+emulated(none) -> [];
+emulated(By) ->
+    [finding(<<"the processor">>, never, "is emulated by ~ts, whose speed would be measured; use a machine that has this processor", [By])].
 
 cores(Cores) when is_integer(Cores), Cores >= 2 -> finding(<<"cores">>, ok, "~b", [Cores]);
 cores(Cores) ->
@@ -125,5 +133,11 @@ finding(What, State, Format, Args) ->
 
 %% @doc The reasons to refuse, each as part of a sentence; the empty list if there are none.
 -spec refusals([finding()]) -> [binary()].
-refusals(Findings) ->
-    [<<What/binary, " ", Says/binary>> || #{state := refuse, what := What, says := Says} <- Findings].
+refusals(Findings) -> with_state(refuse, Findings).
+
+%% @doc The same of reasons why nothing can be timed, whatever the user accepts.
+-spec impossible([finding()]) -> [binary()].
+impossible(Findings) -> with_state(never, Findings).
+
+with_state(Wanted, Findings) ->
+    [<<What/binary, " ", Says/binary>> || #{state := State, what := What, says := Says} <- Findings, State =:= Wanted].

@@ -20,7 +20,8 @@
         " Version = case file:read_file(filename:join([Root, \"releases\", Release, \"OTP_VERSION\"])) of"
         " {ok, Text} -> string:trim(Text); {error, _} -> Release end,"
         " {ok, Emulator} = file:read_link(\"/proc/self/exe\"),"
-        " io:put_chars(lists:join(\"\\n\", [\"ertslab\", Release, Version, Root, Emulator])), halt().").
+        " Runs = case file:read_link(\"/proc/thread-self/exe\") of {ok, File} -> File; {error, _} -> Emulator end,"
+        " io:put_chars(lists:join(\"\\n\", [\"ertslab\", Release, Version, Root, Emulator, Runs])), halt().").
 
 %% @doc Whether the name of a VM is a path, and not the name of a variant.
 -spec is_path(string()) -> boolean().
@@ -62,8 +63,9 @@ program(Path, Absolute) ->
 
 judged(Path, Program, Answer) ->
     case binary:split(Answer, <<"\n">>, [global]) of
-        [<<"ertslab">>, Release, Version, Root, Emulator] ->
-            vm(Path, Program, release(Program, Release), {Version, Root, unicode:characters_to_list(Emulator)});
+        [<<"ertslab">>, Release, Version, Root, Emulator, Runs] ->
+            emulated(vm(Path, Program, release(Program, Release), {Version, Root, unicode:characters_to_list(Emulator)}),
+                     unicode:characters_to_list(Runs));
         _ -> ertslab_error:failure(?MODULE, {says_something_else, Program})
     end.
 
@@ -73,6 +75,10 @@ vm(Path, Program, Release, {Version, Root, File}) ->
     #{name => ertslab_text:binary(Path), release => Release, version => Version,
       root => unicode:characters_to_list(Root), program => Program, executable => File, interpreter => none,
       build_id => build_id(File, Sha), sha256 => Sha, description => ertslab_text:binary(["the Erlang in ", Root])}.
+
+%% Why these files differ is said at ertslab_host:emulated_by/0.
+emulated(#{executable := File} = VM, File) -> VM;
+emulated(VM, By) -> VM#{emulated_by => By}.
 
 release(Program, Text) ->
     {_, Target} = oldest_target(),

@@ -11,13 +11,14 @@
                 executable := file:filename(), interpreter := file:filename() | none,
                 description := binary(), builds => [build()],
                 modules => #{binary() => binary()},
-                program => file:filename(), flags => [string()],
+                program => file:filename(), emulated_by => file:filename(), flags => [string()],
                 code => #{folders := [file:filename(), ...], digest := binary()},
                 host => ertslab_ssh:host()}.
 %% `builds': the ordinary one and those of other layouts, if known.
 %% `modules': names and SHA-256 of the library modules that its patches
 %% change, if there are any.
 %% `program': its `erl', if that is not the one of the root; the emulator is the one that it starts.
+%% `emulated_by': the program that emulates its processor, if one does.
 %% `flags': arguments for the emulator. `code': folders that come first in the code path, and a digest of their contents.
 %% `host': the machine, if it is not this one.
 -type build() :: #{build_id := binary(), sha256 := binary(), executable := file:filename()}.

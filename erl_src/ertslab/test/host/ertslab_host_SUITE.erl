@@ -3,9 +3,11 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, machine_is_described/1, the_load_is_a_number/1, memory_is_judged/1, a_gibibyte_is_written_as_one/1]).
+-import(suite_folder, [dir/1]).
 
-all() -> [machine_is_described, the_load_is_a_number, memory_is_judged, a_gibibyte_is_written_as_one].
+-export([all/0, machine_is_described/1, processors_are_told_apart/1, the_load_is_a_number/1, memory_is_judged/1, a_gibibyte_is_written_as_one/1]).
+
+all() -> [machine_is_described, processors_are_told_apart, the_load_is_a_number, memory_is_judged, a_gibibyte_is_written_as_one].
 
 machine_is_described(_) ->
     #{cpu := Cpu, cores := Cores, memory_kib := Memory, kernel := Kernel, virtual := Virtual} = Machine = ertslab_host:machine(),
@@ -15,6 +17,19 @@ machine_is_described(_) ->
     ?assert(is_integer(Available) andalso Available div 1024 =< Memory),
     %% It is JSON in the plan.
     ?assertMatch(#{~"cores" := Cores}, json:decode(iolist_to_binary(json:encode(Machine)))).
+
+%% The files of an EPYC in a virtual machine, of a Graviton and of no machine.
+processors_are_told_apart(Config) ->
+    File = filename:join(dir(Config), "cpuinfo"),
+    Of = fun(Text) ->
+                 ok = file:write_file(File, Text),
+                 ertslab_host:processor(File)
+         end,
+    ?assertEqual(#{cpu => ~"AMD EPYC", virtual => true}, Of("model name\t: AMD EPYC\nflags\t\t: fpu hypervisor lahf_lm\n")),
+    ?assertEqual(#{cpu => ~"Xeon", virtual => false}, Of("model name\t: Xeon\nflags\t\t: fpu vme\n")),
+    ?assertEqual(#{cpu => ~"ARM, implementer 0x41, part 0xd0c", virtual => null},
+                 Of("Features\t: fp asimd\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU part\t: 0xd0c\n")),
+    ?assertEqual(#{cpu => null, virtual => null}, Of("")).
 
 the_load_is_a_number(_) -> ?assert(binary_to_float(ertslab_host:load()) >= 0).
 

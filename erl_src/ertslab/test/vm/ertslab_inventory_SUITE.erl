@@ -7,14 +7,14 @@
 
 -export([all/0, stock_is_first/1, a_release_is_that_named_or_the_oldest/1, what_is_not_built_is_refused/1, one_or_two_are_wanted/1,
          interpreter_is_there_or_refused/1, an_emulator_that_is_gone_is_named/1, a_damaged_manifest_is_named/1,
-         an_installation_says_what_it_is/1, what_is_no_erlang_is_refused/1, a_path_is_no_variant/1,
+         an_installation_says_what_it_is/1, what_is_no_erlang_is_refused/1, an_emulated_processor_is_noticed/1, a_path_is_no_variant/1,
          a_command_starts_the_emulator_of_the_variant/1, an_older_release_gets_older_code/1, a_call_ends_with_its_vm/1,
          a_revision_is_written_with_its_repository/1, a_revision_that_is_not_there_is_refused/1]).
 
 all() ->
     [stock_is_first, a_release_is_that_named_or_the_oldest, what_is_not_built_is_refused, one_or_two_are_wanted,
      interpreter_is_there_or_refused, an_emulator_that_is_gone_is_named, a_damaged_manifest_is_named, an_installation_says_what_it_is,
-     what_is_no_erlang_is_refused, a_path_is_no_variant, a_command_starts_the_emulator_of_the_variant, an_older_release_gets_older_code,
+     what_is_no_erlang_is_refused, an_emulated_processor_is_noticed, a_path_is_no_variant, a_command_starts_the_emulator_of_the_variant, an_older_release_gets_older_code,
      a_call_ends_with_its_vm, a_revision_is_written_with_its_repository, a_revision_that_is_not_there_is_refused].
 
 stock_is_first(_) ->
@@ -101,8 +101,18 @@ what_is_no_erlang_is_refused(Config) ->
          refused(failure, Sentence, fun() -> ertslab_installation:find(Dir) end)
      end || {Script, Sentence} <- [{"exit 3", ~"this is not an Erlang that starts (it ended with status 3)."},
                                    {"echo hello", ~"this is not an Erlang (its answer was not understood)."},
-                                   {"printf 'ertslab\\n12\\n12\\n/\\n/bin/sh'", ~"is OTP 12; the oldest that experiments run on is OTP "},
-                                   {"printf 'ertslab\\nR12\\n12\\n/\\n/bin/sh'", ~"'R12' is not a release of OTP."}]].
+                                   {"printf 'ertslab\\n12\\n12\\n/\\n/bin/sh\\n/bin/sh'", ~"is OTP 12; the oldest that experiments run on is OTP "},
+                                   {"printf 'ertslab\\nR12\\n12\\n/\\n/bin/sh\\n/bin/sh'", ~"'R12' is not a release of OTP."}]].
+
+an_emulated_processor_is_noticed(Config) ->
+    Erl = filename:join(dir(Config), "erl"),
+    Says = fun(Runs) ->
+                   ok = file:write_file(Erl, ["#!/bin/sh\nprintf 'ertslab\\n", erlang:system_info(otp_release), "\\n1\\n/\\n/bin/sh\\n", Runs, "'\n"]),
+                   ok = file:change_mode(Erl, 8#755),
+                   ertslab_installation:find(Erl)
+           end,
+    ?assertNot(is_map_key(emulated_by, Says("/bin/sh"))),
+    ?assertMatch(#{executable := "/bin/sh", emulated_by := "/bin/true"}, Says("/bin/true")).
 
 a_path_is_no_variant(_) ->
     ?assertEqual([true, true, true, true, false, false],
