@@ -18,17 +18,20 @@ TEST_PACKAGES=(bats shellcheck clang-format erlang-dev procps python3-scipy pyth
     slurm-wlm munge)
 # For building the image, only with --docker.
 DOCKER_PACKAGES=(docker.io debootstrap)
+# For './build.sh test --arch arm64', only with --arm64: a cross compiler, and what runs its programs.
+ARM64_PACKAGES=(gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user)
 
 usage() {
     cat <<'USAGE'
 Example: ./build.sh deps --test
 
-Usage: ./build.sh deps [--dry-run] [--test] [--docker] [--runtime]
+Usage: ./build.sh deps [--dry-run] [--test] [--docker] [--arm64] [--runtime]
 
 Installs the Debian packages that are missing; if you are not root, with sudo.
   --dry-run  only print what would be installed
   --test     also what './build.sh test' needs, openssh-server among it
   --docker   also what './build.sh docker' needs
+  --arm64    also what './build.sh test --arch arm64' needs
   --runtime  only what running a built tree needs
 USAGE
 }
@@ -65,6 +68,7 @@ main() {
             --dry-run) dry_run=yes ;;
             --test) wanted+=("${TEST_PACKAGES[@]}") ;;
             --docker) wanted+=("${DOCKER_PACKAGES[@]}") ;;
+            --arm64) wanted+=("${ARM64_PACKAGES[@]}") ;;
             --runtime) wanted=("${RUN_PACKAGES[@]}") ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;

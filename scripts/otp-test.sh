@@ -24,8 +24,11 @@ case by case. Cases that a patch adds must pass.
   --otp RELEASE    $(releases | paste -sd'|') (default $(default_release))
   --emulator KIND  opt, the one that is measured (default); debug, which checks
                    what OTP's authors assert; or asan, which checks each access
-                   of memory (the last two are built on first use, in 6 minutes
-                   each)
+                   of memory (these two are built on first use, in 6 minutes
+                   each); or arm64, the one of another processor, which is
+                   cross-compiled and runs under qemu-user (see
+                   './build.sh test --arch arm64'). Its time limits are ten times
+                   as long
   --suite SUITE    suites of ${TESTED[*]};
                    kernel/SUITE tells suites with the same name apart, and
                    kernel/all names all suites of kernel; by default the suites
@@ -119,14 +122,15 @@ own_epmd() {
 }
 
 run_suites() {
-    local stock=$1 variant=$2 root
+    local stock=$1 variant=$2 root slower=1
     root=$(own_root)
+    [[ $emulator != arm64 ]] || slower=10
     unset ERL_AFLAGS ERL_FLAGS ERL_ZFLAGS ERL_LIBS ERL_ROOTDIR
     ulimit -c 0
     own_epmd "$root"
     "$root/bin/erl" -noinput -boot no_dot_erlang +sbtu +Bd +fnu -pa "$BUILD"/erl/default/lib/*/ebin \
         -s otp_tests main -extra "vm=$vm" "otp=$OTP_VERSION" "emulator=$emulator" "json=$json" \
-        "stock=$stock" "variant=$variant" "retries=$retries" "out=$variant/report" \
+        "stock=$stock" "variant=$variant" "retries=$retries" "slower=$slower" "out=$variant/report" \
         "kept=$kept" \
         "suites=$(IFS=,; echo "${suites[*]}")"
 }
@@ -170,7 +174,7 @@ parse() {
         shift || misuse "the last option needs a value"
     done
     [[ -n $vm ]] || misuse "--vm NAME is missing"
-    check_vm "$release" "$vm" "$emulator"
+    check_vm "$release" "$vm" "$emulator" opt debug asan arm64
     [[ -z $terms || -z $words$kept && $fresh$json == nono ]] ||
         misuse "--terms goes with --vm, --otp and --emulator only"
     [[ $retries =~ ^[0-9]$ ]] || misuse "--retries needs a number from 0 to 9"

@@ -133,7 +133,7 @@ parse() {
         shift || misuse "the last option needs a value"
     done
     ((${#wanted[@]})) || wanted=("${ORDER[@]}")
-    check_vm "$release" "$vm" "$emulator"
+    check_vm "$release" "$vm" "$emulator" opt debug asan
     [[ $seconds =~ ^[1-9][0-9]{0,5}$ ]] || misuse "--seconds needs a number from 1 to 999999"
 }
 

@@ -17,6 +17,7 @@ usage() {
 Example: ./build.sh test --only bats
 
 Usage: ./build.sh test [--only NAME]
+       ./build.sh test --arch arm64
 
 Installs missing packages, builds all variants of the default OTP release and as many
 of the others as have each patch, and runs these checks, or with --only one of them:
@@ -30,6 +31,11 @@ of the others as have each patch, and runs these checks, or with --only one of t
   dialyzer types
   ct       Common Test and PropEr over the Erlang applications
   verify   each emulator against its manifest
+
+With --arch arm64 it builds stock and tuned of the default OTP release for arm64 and
+runs them under qemu-user: suites of OTP on both, compared; random programs; and the
+project's own suites, as far as emulation allows. This takes about an hour. Nothing
+is timed there.
 USAGE
 }
 
@@ -294,16 +300,47 @@ run_checks() {
     ! wanted verify || check "The emulators are what their manifests say" 10 "$TOP/scripts/verify.sh"
 }
 
+# counted: the last line.
+counted() {
+    say "$passed passed, $failed failed"
+    ((failed == 0 && passed > 0))
+}
+
+# on_arm64: the checks of '--arch arm64'.
+on_arm64() {
+    # shellcheck source=scripts/lib/arm64_tests.bash
+    source "$TOP/scripts/lib/arm64_tests.bash"
+    "$TOP/scripts/deps.sh" --test --arm64
+    need_arm64
+    "$TOP/scripts/otp.sh" --vm stock,tuned
+    "$TOP/scripts/native.sh"
+    "$TOP/scripts/erl.sh"
+    open_log
+    lock_cache
+    have_proper
+    trap stop_all EXIT
+    trap 'exit 130' INT TERM HUP
+    test_arm64
+}
+
 main() {
+    local arch=''
     only=
     while (($#)); do
         case $1 in
             --only) only=${2-}; shift; [[ -n $only ]] || misuse "--only needs the name of a check" ;;
+            --arch) arch=${2-}; shift; [[ $arch == arm64 ]] || misuse "--arch wants arm64" ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;
         esac
-        shift || misuse "--only needs the name of a check"
+        shift || misuse "the last option needs a value"
     done
+    [[ -z $arch || -z $only ]] || misuse "--only does not go with --arch"
+    if [[ $arch == arm64 ]]; then
+        on_arm64
+        counted
+        return
+    fi
     [[ -z $only ]] || grep -qxF -- "$only" <(printf '%s\n' "${CHECKS[@]}") || misuse "there is no check '$only'; choose from: ${CHECKS[*]}"
     "$TOP/scripts/deps.sh" --test
     "$TOP/scripts/otp.sh" --interpreter stock,prefetch
@@ -316,8 +353,7 @@ main() {
     lock_cache
     have_proper
     run_checks
-    say "$passed passed, $failed failed"
-    ((failed == 0 && passed > 0))
+    counted
 }
 
 main "$@"

@@ -222,12 +222,58 @@ builder() {
         refused 2 "$text"
     done <<'VERBS'
 test|--only|--only needs the name of a check
+test|--arch|--arch wants arm64
 otp|--git|--git needs PATH, the repository
 otp-test|--suite|--suite needs a name
 docker|--base|--base needs an image
 VERBS
     build test --only 'shell patches'
     refused 2 "there is no check 'shell patches'; choose from: shell patches bats"
+    build test --arch mips
+    refused 2 "--arch wants arm64"
+    build test --arch arm64 --only shell
+    refused 2 "--only does not go with --arch"
+}
+
+# on_arm64 COMMAND...: with the functions that emulate arm64, and the programs in the folder tools.
+on_arm64() {
+    # shellcheck disable=SC2016  # these are of that shell
+    run env "PATH=$BATS_TEST_TMPDIR/tools:$PATH" bash -c 'SCRIPT=test; source "$0/scripts/lib/common.bash"; source "$0/scripts/lib/arm64.bash"; "$@"' "$COPY" "$@"
+}
+
+@test "arm64 says which tool is missing, and that there is no room" {
+    local tool
+    mkdir "$BATS_TEST_TMPDIR/tools"
+    for tool in aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ qemu-aarch64; do
+        hide "$tool"
+        on_arm64 need_arm64
+        [ "$(uname -m)" = x86_64 ] || { refused 1 "arm64 is emulated only on x86-64"; return; }
+        refused 1 "$tool is missing; './build.sh deps --arm64' installs it (Debian package "
+        ln -s /bin/true "$BATS_TEST_TMPDIR/tools/$tool"
+    done
+    printf '#!/bin/sh\necho; echo / 9 9 1500000 9 /\n' >"$BATS_TEST_TMPDIR/tools/df"
+    chmod +x "$BATS_TEST_TMPDIR/tools/df"
+    on_arm64 need_arm64
+    refused 1 "arm64 needs 4 GB in $ERTSLAB_CACHE, and 1 are free"
+}
+
+@test "a program of arm64 is run by qemu-user, under its own name" {
+    mkdir "$BATS_TEST_TMPDIR/tools"
+    # shellcheck disable=SC2016  # of that script
+    printf '#!/bin/sh\nfor word; do echo "$word"; done\n' >"$BATS_TEST_TMPDIR/tools/qemu-aarch64"
+    chmod +x "$BATS_TEST_TMPDIR/tools/qemu-aarch64"
+    on_arm64 emulated "$BATS_TEST_TMPDIR/beam.smp" "$BATS_TEST_TMPDIR/a beam" ' -JMsingle true'
+    [ "$status" -eq 0 ]
+    run env "PATH=$BATS_TEST_TMPDIR/tools:$PATH" "$BATS_TEST_TMPDIR/beam.smp" -- 'two words'
+    [ "$output" = "-0
+$BATS_TEST_TMPDIR/beam.smp
+-L
+/usr/aarch64-linux-gnu
+$BATS_TEST_TMPDIR/a beam
+-JMsingle
+true
+--
+two words" ]
 }
 
 @test "a build cache where nothing can be written is named" {

@@ -31,7 +31,7 @@ PY
     otp_test --vm stock --otp 24
     ends 2 "'24' is not supported"
     otp_test --vm stock --emulator fast
-    ends 2 "choose opt, debug or asan"
+    ends 2 "choose from: opt debug asan arm64"
     otp_test --vm stock --suite list_bif,nothing
     ends 2 "has no suite 'nothing_SUITE'"
     otp_test --vm stock --suite ../list_bif
@@ -95,8 +95,8 @@ assert report["suites"][0]["runs"] == 2, report'
     ends 2 "there is no variant 'nobody'; choose from: stock "
     soak --otp 24
     ends 2 "'24' is not supported"
-    soak --emulator fast
-    ends 2 "choose opt, debug or asan"
+    soak --emulator arm64
+    ends 2 "choose from: opt debug asan"
     soak --seconds 0
     ends 2 "--seconds needs a number"
     soak --seconds

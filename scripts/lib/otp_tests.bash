@@ -14,6 +14,8 @@ source "$TOP/scripts/otp_base.bash"
 source "$TOP/scripts/otp_emulator.bash"
 # shellcheck source=scripts/otp_library.bash
 source "$TOP/scripts/otp_library.bash"
+# shellcheck source=scripts/lib/arm64.bash
+source "$TOP/scripts/lib/arm64.bash"
 # shellcheck source=scripts/lib/proper.bash
 source "$TOP/scripts/lib/proper.bash"
 # shellcheck source=otp_patches/variants.sh
@@ -33,10 +35,26 @@ TESTED=(emulator kernel stdlib runtime_tools observer)
 OBSERVER_MODULES=(crashdump_viewer cdv_atom_cb cdv_mod_cb cdv_port_cb etop etop_tr etop_txt
     multitrace observer_lib ttb ttb_et)
 
+# tested_key VARIANT FLAVOUR: the key of its emulator in the cache. The flavour arm64 is the flavour jit of another base build.
+tested_key() {
+    case $2 in
+        arm64) in_arm64 emulator_key "$1" jit ;;
+        *) emulator_key "$@" ;;
+    esac
+}
+
+# build_tested VARIANT FLAVOUR
+build_tested() {
+    case $2 in
+        arm64) build_arm64 "$1" ;;
+        *) build_emulator "$@" ;;
+    esac
+}
+
 # place_key VARIANT FLAVOUR
 place_key() {
     {
-        emulator_key "$1" "$2"
+        tested_key "$1" "$2"
         ! has_library "$1" || library_key "$1"
         variant_patch_files "$1" | xargs -r -d '\n' cat
         cat "$TOP/scripts/lib/otp_tests.bash"
@@ -47,7 +65,7 @@ place_key() {
 # reads their logs.
 kept_key() {
     {
-        emulator_key stock "$1"
+        tested_key stock "$1"
         cat "$TOP"/erl_src/otp_tests/src/otp_tests_{suite,log}.erl
     } | short_key
 }
@@ -60,8 +78,12 @@ make_root() {
     mkdir -p "$1/home"
     cp -a --reflink=auto "$BASE/root" "$1/root"
     bin=$(echo "$1"/root/erts-*/bin)
-    emulator=$CACHE/emulators/$(emulator_key "$2" "$3")
-    install -m 755 "$emulator" "$bin/beam.smp"
+    emulator=$CACHE/emulators/$(tested_key "$2" "$3")
+    if [[ $3 == arm64 ]]; then
+        install_arm64 "$1/root" "$emulator"
+    else
+        install -m 755 "$emulator" "$bin/beam.smp"
+    fi
     [[ $(otp_type "$3") == opt ]] || install -m 755 "$emulator.child_setup" "$bin/erl_child_setup.$3"
     ! has_library "$2" || replace_modules "$1" "$2"
     replace_preloaded "$1" "$2"
@@ -104,12 +126,12 @@ replace_preloaded() {
 
 have_root() { [[ -f $1/key && $(<"$1/key") == "$(place_key "$2" "$3")" ]]; }
 
-# check_vm RELEASE VARIANT EMULATOR: checks the user's choice.
+# check_vm RELEASE VARIANT EMULATOR KIND...: checks the user's choice. The last ones are the emulators that there are.
 check_vm() {
     check_release "$1"
     is_variant "$2" ||
         misuse "there is no variant '$2'; choose from: $(variant_names | paste -sd' ')"
-    [[ $3 =~ ^(opt|debug|asan)$ ]] || misuse "there is no emulator '$3'; choose opt, debug or asan"
+    [[ " ${*:4} " == *" $3 "* ]] || misuse "there is no emulator '$3'; choose from: ${*:4}"
 }
 
 # have_base RELEASE: provides the base for a place. Later steps use the release's sources and their build.
@@ -132,7 +154,7 @@ users_of() { { grep -lsF "$1/root/" /proc/[0-9]*/cmdline || true; } | cut -d/ -f
 # replaced.
 prepare() {
     local users
-    build_emulator "$2" "$3"
+    build_tested "$2" "$3"
     build_library "$2"
     ! have_root "$@" || return 0
     users=$(users_of "$1")

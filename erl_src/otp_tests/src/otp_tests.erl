@@ -32,10 +32,10 @@ session(Words) ->
     Given = maps:from_list([list_to_tuple(string:split(Word, "=")) || Word <- Words]),
     Value = fun(Name) -> maps:get(Name, Given) end,
     Emulator = ertslab_text:binary(Value("emulator")),
+    Place = fun(Name) -> otp_tests_suite:place(Value(Name), Emulator, list_to_integer(Value("slower"))) end,
     #{vm => ertslab_text:binary(Value("vm")), otp => ertslab_text:binary(Value("otp")),
       emulator => Emulator, json => Value("json") =:= "yes",
-      stock => otp_tests_suite:place(Value("stock"), Emulator),
-      variant => otp_tests_suite:place(Value("variant"), Emulator),
+      stock => Place("stock"), variant => Place("variant"),
       kept => Value("kept"), retries => list_to_integer(Value("retries")),
       suites => string:lexemes(Value("suites"), ","), out => Value("out")}.
 

@@ -2,10 +2,10 @@
 %% so that all nodes and programs that the suite starts run it, too.
 -module(otp_tests_suite).
 
--export([place/2, run/2, has_passed_cases/1, format_error/1]).
+-export([place/3, run/2, has_passed_cases/1, format_error/1]).
 -export_type([place/0, results/0, reason/0]).
 
--type place() :: #{dir := file:filename(), emulator := binary()}.
+-type place() :: #{dir := file:filename(), emulator := binary(), slower := pos_integer()}.
 -type reason() :: {not_compiled, Suite :: string()}.
 %% `dir' holds `root', `tests' and, after a run, `logs'.
 -type results() :: #{binary() => term()}.
@@ -13,9 +13,9 @@
 
 -define(LIMIT_SECONDS, 3600).
 
-%% @doc A folder made by scripts/otp-test.sh, and the kind of emulator in it.
--spec place(file:filename(), binary()) -> place().
-place(Dir, Emulator) -> #{dir => Dir, emulator => Emulator}.
+%% @doc A folder made by scripts/otp-test.sh, the kind of emulator in it, and how many times as long a case may take on it.
+-spec place(file:filename(), binary(), pos_integer()) -> place().
+place(Dir, Emulator, Slower) -> #{dir => Dir, emulator => Emulator, slower => Slower}.
 
 %% @doc The results of the suite's cases. The VM itself counts as a case, which
 %% fails if the VM does not end as it should, or reaches the limit of an hour.
@@ -50,10 +50,11 @@ unused(Stem, Number) ->
     end.
 
 %% `timeout' also ends the processes that the suite started.
-command(#{dir := Dir}, Suite, Logs) ->
+command(#{dir := Dir, slower := Slower}, Suite, Logs) ->
     Tests = tests(Dir, Suite),
     Server = filename:join([Dir, "tests", "test_server"]),
     Options = [{dir, Tests}, {suite, list_to_atom(filename:basename(Suite))}, {logdir, Logs}, {auto_compile, false},
+               {multiply_timetraps, Slower},
                {ct_hooks, [{ts_install_cth, [{ts_conf_dir, Server}]}]},
                {config, [filename:join(Server, File) || File <- ["ts.config", "ts.unix.config"]]}],
     ["timeout", "--kill-after=10", integer_to_list(?LIMIT_SECONDS), "env", "--chdir=" ++ Tests,
