@@ -172,7 +172,8 @@ copy_tests() {
     done < <(patch_files_below "$4" "$3")
 }
 
-# make_tests PLACE VARIANT: copies the sources; the suites are compiled when they are needed.
+# make_tests PLACE VARIANT FLAVOUR: copies the sources; the suites are compiled when they are needed, and their native
+# code when they begin, by the compiler that ts found.
 make_tests() {
     local tests=$1/tests lib=$BASE/tree/lib app
     rm -rf "$tests"
@@ -185,6 +186,7 @@ make_tests() {
     cp -a "$lib/common_test/test_server" "$tests/test_server"
     (cd "$tests/test_server" && "$1/root/bin/erlc" ts*.erl &&
         "$1/root/bin/erl" -noinput -eval 'ok = ts:install(), halt().')
+    [[ $3 != arm64 ]] || sed -i -E 's,(\\t|\<)gcc\>,\1aarch64-linux-gnu-gcc,g' "$tests/test_server/variables"
     touch "$tests/complete"
 }
 
