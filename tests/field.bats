@@ -121,6 +121,8 @@ field() {
 
 @test "field: dirty_io_full" { field --once dirty_io_full; }
 
+@test "field: drained_mailbox" { field --once drained_mailbox; }
+
 @test "field: elixir_port_server" { field --once elixir_port_server; }
 
 @test "field: entries_counted" { field --once entries_counted; }
@@ -262,6 +264,8 @@ field() {
 @test "field: names_not_resolved" { field --once names_not_resolved; }
 
 @test "field: native_memory" { field --once native_memory; }
+
+@test "field: nodes_flap" { field --once nodes_flap; }
 
 @test "field: not_accepted" { field --once not_accepted; }
 @test "field: one_buffer" { field --once one_buffer; }

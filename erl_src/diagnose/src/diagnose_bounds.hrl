@@ -118,6 +118,8 @@
 -define(LONG_RUNS_PART, 0.25).
 %% Or more than once, for such a part.
 -define(LONG_RUNS_MOST, 0.5).
+%% Processes of one kind count together if a run has so much of the VM's own time on average.
+-define(TOGETHER_RUN_MS, 50).
 %% Or so many, in one function all the time, where the machine let the VM run at half of the time about.
 -define(COPYING_REDUCTIONS, 100_000).
 -define(MOSTLY_DELAYED, 0.6).
@@ -143,6 +145,8 @@
 -define(ASKING_REDUCTIONS, 500_000).
 %% A process waits at so many looks for one that has a file, and does so many reductions a second: each line is a request.
 -define(BY_FILE, 0.75).
+%% By the module io, which asks for each line, fewer will do where it does as much as a busy process.
+-define(BY_LINE, 0.4).
 -define(BY_FILE_REDUCTIONS, 100_000).
 %% A state machine changes its state so often in a second, each time with so many postponed events, of which it handles so many a second.
 -define(CHANGED, 2).
@@ -288,6 +292,8 @@
 %% Timers wake processes alike so often a second together, and each of them so often.
 -define(WOKEN_A_SECOND, 20_000).
 -define(EACH_WOKEN_A_SECOND, 2).
+%% A connection to another node ended so often within the look, and was made again.
+-define(FLAPS, 3).
 %% A process that never waits sends itself so many messages a second.
 -define(TO_ITSELF_A_SECOND, 1000).
 %% Collections take so much of the time in which schedulers are busy, which is so much of one; and so many alike that were traced tell whose

@@ -80,7 +80,7 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans) ->
         ++ [{Server, diagnose_work:of_lookups(Lookups)}
             || #{lookups := #{} = Lookups} <- [Look], #{name := code_server} = Server <- Suspects]
         ++ [{Called, diagnose_waits:of_awaited(Called)} || #{pid := _} = Called <- maps:get(awaited, Look)]
-        ++ [{Run, diagnose_busy:of_long_run(Run, Look)} || #{long_runs := [_ | _] = Runs} <- [Look], Run <- Runs]
+        ++ [{Run, diagnose_busy:of_long_run(Run, Look)} || Run <- diagnose_work_time:long_runs(Look)]
         ++ [{Holder, diagnose_counts:of_links(Holder, Look)} || #{links := #{holders := Holders}} <- [Look], Holder <- Holders]
         ++ [{One, diagnose_counts:of_dictionary(One)} || #{links := #{dictionaries := All}} <- [Look], One <- All],
     Processes = maps:groups_from_list(fun({#{pid := Pid}, _}) -> Pid end, [One || {_, [_ | _]} = One <- Seen]),

@@ -17,7 +17,8 @@
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, taken/1, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1, beside_processes/2, watch/3,
-         is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, nagle_delays/1, native_times/1, native_times_ended/1,
+         is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, nagle_delays/1,
+         native_times/1, native_times_ended/1, flaps/1, wakes/2,
          asked_for_modules/1, in_tables/1, buffers/0, tables/0, monitored_beside/2, shapes/2,
          left_sockets/1, left_at_both/2, unread_of/1, alarm/1, piles/1,
          texts_of/1, not_accepted/1, backlogs_of/1, local_text/2, starting/1, not_loaded/1, unanswered/1, debugged/0,
@@ -84,6 +85,7 @@
 -include("probe/calls.hrl").
 -include("probe/native.hrl").
 -include("probe/nagle.hrl").
+-include("probe/nodes.hrl").
 -include("probe/floods.hrl").
 -include("probe/shares.hrl").
 -include("probe/serving.hrl").
@@ -166,7 +168,7 @@ nothing_known(Nif) ->
       offline => erlang:system_info(schedulers) - erlang:system_info(schedulers_online),
       overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
       groups => unknown, groups_left => 0, unlooked => unknown, counts => [], files => unknown, reloads => unknown, transactions => unknown,
-      traced => unknown, native_times => unknown, nagle_delays => unknown, retries => unknown,
+      traced => unknown, native_times => unknown, nagle_delays => unknown, flaps => unknown, retries => unknown,
       lookups => unknown, makers => unknown, births => unknown,
       starts => unknown, programs => unknown,
       wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown, unanswered => unknown,
@@ -330,10 +332,12 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Piles = begun(fun() -> piles(Window - ?BEFORE_END_MS) end),
     Starting = begun(fun() -> starting(Window - ?BEFORE_END_MS) end),
     Delays = begun(fun() -> nagle_delays(Window - ?BEFORE_END_MS) end),
+    Flaps = begun(fun() -> flaps(Window - ?BEFORE_END_MS) end),
     Unanswered = begun(fun() -> unanswered(Window - ?BEFORE_END_MS) end),
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
         watch(Rows ++ [Row || {Pid, _} <- lists:sublist(Late, ?KEPT), Row <- [late_row(Pid)]], Window, Accounting),
     Answered = [Text || {_, #{pid := Text}} <- Suspects],
+    Flapping = known(answered(Flaps, Window + ?ANSWER_MS)),
     Reloaded = known(answered(Reloads, Window + ?ANSWER_MS)),
     Unlooked = [of_row(Row, Names) || #{pid := Pid} = Row <- Rows, not lists:member(pid_text(Pid), Answered)],
     ok = tell(Keeper, (maps:with([collections, births], Seen))
@@ -352,6 +356,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             nagle_delays => known(answered(Delays, Window + ?ANSWER_MS)),
                             left_sockets => known(answered(Left, Window + 2 * ?ANSWER_MS)),
                             piles => known(answered(Piles, Window + 2 * ?ANSWER_MS)),
+                            flaps => Flapping,
                             starting => known(answered(Starting, Window + 2 * ?ANSWER_MS)),
                             unanswered => known(answered(Unanswered, Window + 2 * ?ANSWER_MS)),
                             carriers => at_both(Carriers, carriers()),
@@ -404,7 +409,8 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Tables = within(fun tables/0, Deadline),
     Ports = soon(fun ports/0),
     Pids = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
-    ok = tell(Keeper, #{suspenders => suspenders([Pid || {Pid, #{status := suspended}} <- Suspects], Pids, Deadline),
+    ok = tell(Keeper, #{flaps => with_disconnecting(Flapping, Pids, Deadline),
+                        suspenders => suspenders([Pid || {Pid, #{status := suspended}} <- Suspects], Pids, Deadline),
                         callers => who_call([Pid || {Pid, Suspect} <- Suspects, is_held_back(Suspect) orelse is_table_of_dets(Suspect)],
                                             Deadline)}, Bytes),
     Small = within(fun small_things/0, now_ms() + ?ANSWER_MS),

@@ -9,7 +9,7 @@
               wakes/0,
               long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0,
               starting/0, unanswered/0, emulator/0, native_times/0,
-              nagle_delays/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
+              nagle_delays/0, flaps/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 25,
@@ -35,6 +35,7 @@
                   lookups := lookups() | none | unknown,
                   native_times := native_times() | none | unknown,
                   nagle_delays := nagle_delays() | unknown,
+                  flaps := flaps() | unknown,
                   makers := makers() | none | unknown,
                   retries := [retries()] | none | unknown,
                   awaited := [awaited()],
@@ -165,9 +166,9 @@
 
 -type wakes() :: #{timers := [#{label := mfa() | unknown, in := frame() | none | lost, count | asked := pos_integer(),
                                 each_a_second := float()}],
-                   to_itself := [#{pid := binary(), a_second := pos_integer()}]}.
+                   to_itself | drains := [#{pid := binary(), a_second := pos_integer()}]}.
 %% timers: kinds of so many processes, of which so many were asked, each woken by timers so often on average, and where one of them waits.
-%% to_itself: messages that one sends to itself.
+%% to_itself: messages that one sends to itself. drains: messages of others that one takes from its mailbox, for which it never waits.
 
 -type sample() :: {Status :: atom(), [frame()], Times :: pos_integer()}.
 -type frame() :: {module(), atom(), arity()}.
@@ -190,8 +191,9 @@
 %% takes, taken: beside the heaps of so many of them so much was put at once, as a row of a table; of each the most. limit: the least
 %% max_heap_size of those that were seen alive, in bytes; 0 where none has one.
 -type long_run() :: #{pid := binary(), name := atom(), label := mfa() | unknown, times | run_ms := pos_integer(), in := frame() | none,
-                      window_ms := pos_integer()}.
-%% How often a process ran for 10 ms or more without giving way, the sum of these, and the function in which it began one.
+                      window_ms := pos_integer(), processes => pos_integer()}.
+%% How often a process ran for 10 ms or more without giving way, the sum of these, and the function in which it began one. processes: of so
+%% many of its kind together.
 -type collections() :: #{share := float(),
                          busy := float(),
                          waiting := float(),
@@ -371,6 +373,9 @@
 %% calls it, what the processes are, and the table that it is called for.
 -type nagle_delays() :: #{looks | asked | held := non_neg_integer(), labels := [{mfa(), pos_integer()}]}.
 %% So many connections were asked so often, and so many of them hold back a small send; what some of their owners are.
+-type flaps() :: #{ms := pos_integer(), by := makers() | none | unknown,
+                   nodes := [#{node := node(), downs := pos_integer(), ups := non_neg_integer(), reason := atom()}]}.
+%% How often connections to other nodes ended and were made, the most frequent reason, and who ends them here.
 -type emulator() :: #{interprets := boolean(), build := atom(), off := [atom()], blockers := [binary()]}.
 %% interprets: it has no JIT, though OTP has one for this processor. build: opt, unless it was built to find faults. off: allocators that
 %% a flag has switched off. blockers: processes that let one scheduler alone run.
@@ -412,7 +417,7 @@
 
 -type kind() :: code_lookups | postponed_events | unresponsive
               | slow_emulator | too_few_schedulers | overloaded | near_limit | deep_mailbox | awaited
-              | not_accepted | sockets_left | processes_pile_up
+              | not_accepted | sockets_left | processes_pile_up | nodes_flap
               | starting_application | restart_loop | scanning_receive
               | high_priority | low_priority | debugging_left_on
               | long_schedules | native_time | nagle_delay | table_scan | os_processes | timer_wakeups | many_starts | collecting_together

@@ -182,6 +182,11 @@ evidence(interpreted_code, #{modules := Modules, count := Count, waiting := Wait
 evidence(busy_process, #{to_itself_a_second := Pace, in := Function, reductions_a_second := Reductions}) ->
     io_lib:format("never waits, since it sends itself messages all the time: ~ts a second; in ~ts~ts",
                   [count(Pace), Function, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
+evidence(busy_process, #{taken_a_second := Pace, in := Function, mostly := Mostly, heap_bytes := Heap, callers := Callers}) ->
+    io_lib:format("never waits, and takes about ~ts messages a second into its heap (receive ... after 0), which has ~ts~ts; in ~ts~ts",
+                  [about(Pace), bytes(Heap),
+                   [["; ", count(Callers), case Callers of 1 -> " caller waits"; _ -> " callers wait" end] || Callers > 0],
+                   Function, mostly_in(Function, Mostly)]);
 evidence(Kind, #{times := Times, looks := Looks, processes := Count, reductions_a_second := Reductions, label := Label})
   when Kind =:= interpreted_code; Kind =:= formatted_terms ->
     io_lib:format("~ts ~ts at ~b of ~b looks at working processes; ~ts reductions a second~ts",
@@ -212,6 +217,13 @@ evidence(native_time, #{function := Function, cores := Cores, calls_a_second := 
                    [[", mostly called in ", In] || In =/= unknown], [[" (", Of, ")"] || Of =/= unknown],
                    [["; the table ", Name, " has ", count(Rows), " rows of ", bytes(Bytes div max(1, Rows)), [", compressed" || IsCompressed]]
                     || #{name := Name, rows := Rows, bytes := Bytes, compressed := IsCompressed} <- [Table]]]);
+evidence(long_schedules, #{processes := Count} = Evidence) when Count > 1 ->
+    ["together with ", count(Count - 1), " more of its kind ", evidence(long_schedules, Evidence#{processes := 1})];
+evidence(nodes_flap, #{ms := Ms, nodes := Nodes, by := By}) ->
+    [io_lib:format("loses connections to other nodes and makes them again, within ~.1f s: ", [Ms / 1000]),
+     lists:join(", ", [io_lib:format("~ts ~b times (~ts)", [Node, Downs, Reason])
+                       || #{node := Node, times := Downs, reason := Reason} <- Nodes]),
+     [["; erlang:disconnect_node/1 is called by ", lists:join(", ", By)] || By =/= []]];
 evidence(long_schedules, #{times := Times, run_ms := Ms, window_ms := Window, in := In}) ->
     io_lib:format("ran ~ts times for 10 ms or more without yielding, ~ts of ~ts ms in all~ts",
                   [count(Times), count(Ms), count(Window), [[", at first in ", In] || In =/= unknown]]);
@@ -221,7 +233,7 @@ evidence(busy_process, #{by_file := true, in := Function, times := Times, looks 
 evidence(busy_process, #{in := Function, mostly := Mostly, times := Times, looks := Looks, reductions_a_second := Reductions} = Evidence) ->
     io_lib:format("~ts in ~ts at ~b of ~b looks~ts~ts~ts~ts",
                   [how_often(Evidence), Function, Times, Looks,
-                   [[", mostly in ", Mostly] || Mostly =/= Function, Mostly =/= unknown],
+                   mostly_in(Function, Mostly),
                    [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)],
                    queued(maps:get(queued, Evidence, 0)), [share(Evidence), dets(Evidence)]]);
 evidence(scanning_receive, #{receive_in := Function, file := File, line := Line, messages := Messages, at_least_ms_a_call := Ms,
@@ -764,6 +776,7 @@ unmeasured_keys(#{}) -> [].
 
 may_be_unknown() ->
     [{nagle_delays, "Whether connections hold back small sends"}, {native_times, "The time in native functions"},
+     {flaps, "Whether connections to other nodes come and go"},
      {retries, "Whether state machines handle postponed events again"},
      {wakes, "How often timers and own messages wake processes"}, {links, "The monitors, links and timers"},
      {processes_beside, "What of the memory of processes is in none of them"},
@@ -951,6 +964,8 @@ about(Number) when Number < 100 -> count(Number);
 about(Number) ->
     Unit = round(math:pow(10, floor(math:log10(Number)) - 1)),
     count(Unit * round(Number / Unit)).
+
+mostly_in(Function, Mostly) -> [[", mostly in ", Mostly] || Mostly =/= Function, Mostly =/= unknown].
 
 %% @doc Bytes in the unit that reads best.
 -spec bytes(diagnose_types:bytes()) -> iolist().

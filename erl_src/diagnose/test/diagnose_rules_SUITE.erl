@@ -47,7 +47,7 @@
          suspended_by_sys_is_resumed/1, near_its_limit_is_not_collected/1, low_priority_is_not_busy/1,
          what_processes_are_given_is_told_of/1, workers_come_last/1, what_was_not_measured_is_in_the_last_line/1, calls_that_are_answered_are_other_calls/1,
          who_formats_a_large_term_is_told_so/1, what_a_process_says_that_it_is/1,
-         version_that_is_not_known/1, who_works_for_itself_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
+         version_that_is_not_known/1, who_works_for_itself_is_told_of/1, who_takes_its_messages_into_its_heap_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
          kinds_that_timers_wake_are_told_of/1, transactions_that_begin_again_are_told_of/1,
          tables_that_are_kept_fixed_are_told_of/1, keys_with_many_rows_are_told_of/1, heaps_that_are_mapped_are_told_of/1,
          many_that_collect_are_told_of/1,
@@ -88,7 +88,7 @@
          who_calls_is_seen/1, tables_of_dets_are_named/1, buffers_of_sockets_are_told_of/1, small_messages_on_a_roomy_heap_are_read/1,
          where_those_of_a_kind_are_is_told/1,
          more_schedulers_than_processors_are_told_of/1, fewer_schedulers_than_processors_are_told_of/1,
-         emulators_that_are_slow_are_told_of/1, native_functions_that_take_the_time_are_told_of/1, small_sends_that_are_held_back_are_told_of/1,
+         emulators_that_are_slow_are_told_of/1, native_functions_that_take_the_time_are_told_of/1, small_sends_that_are_held_back_are_told_of/1, nodes_that_come_and_go_are_told_of/1,
          times_in_native_functions_are_measured/1,
          heaps_that_many_asked_for_are_told_of/1,
          memory_that_native_code_took_from_the_vm_is_told_of/1,
@@ -121,7 +121,7 @@ all() ->
      who_holds_up_the_look_is_seen,
      fewer_schedulers_than_processors_are_told_of,
      emulators_that_are_slow_are_told_of,
-     native_functions_that_take_the_time_are_told_of, small_sends_that_are_held_back_are_told_of,
+     native_functions_that_take_the_time_are_told_of, nodes_that_come_and_go_are_told_of, small_sends_that_are_held_back_are_told_of,
      times_in_native_functions_are_measured,
      call_of_a_node_that_is_not_connected_yet,
      traps_are_told_by_their_function,
@@ -187,7 +187,7 @@ all() ->
      suspended_by_sys_is_resumed, near_its_limit_is_not_collected, low_priority_is_not_busy,
      what_processes_are_given_is_told_of, workers_come_last, what_was_not_measured_is_in_the_last_line, calls_that_are_answered_are_other_calls,
      who_formats_a_large_term_is_told_so, what_a_process_says_that_it_is,
-     version_that_is_not_known, who_works_for_itself_is_told_of, behaviour_that_never_rests_is_told_of,
+     version_that_is_not_known, who_works_for_itself_is_told_of, who_takes_its_messages_into_its_heap_is_told_of, behaviour_that_never_rests_is_told_of,
      kinds_that_timers_wake_are_told_of, transactions_that_begin_again_are_told_of, tables_that_are_kept_fixed_are_told_of,
      keys_with_many_rows_are_told_of,
      heaps_that_are_mapped_are_told_of,
@@ -907,6 +907,19 @@ native_functions_that_take_the_time_are_told_of(_) ->
     [?assertNotEqual([], Found(1.5, #{function => Function, table => none, in => none, label => none}))
      || Function <- [{ets, lookup, 2}, {ets, select, 2}, {ets, insert, 2}, {erlang, term_to_binary, 2}, {lists, member, 2}, {erlang, md5, 1}]].
 
+%% A connection that ends once is none of that.
+nodes_that_come_and_go_are_told_of(_) ->
+    Node = fun(Downs, Ups, Reason) -> #{node => b@c, downs => Downs, ups => Ups, reason => Reason} end,
+    Found = fun(Nodes, By) -> [Sign || #{signs := Signs} <- found(#{flaps => #{ms => 4000, by => By, nodes => Nodes}}, []), #{kind := nodes_flap} = Sign <- Signs] end,
+    Maker = #{pid => ~"<0.9.0>", name => monitor, label => unknown, processes => 1, times => 9, in => {cluster, handle_info, 2}},
+    [#{advice := Own} = Sign] = Found([Node(9, 9, disconnect)], #{traced => 9, untraced => 0, ms => 1000, most => [Maker]}),
+    Says = unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+    [?assertNotEqual(nomatch, string:find(Says, Part)) || Part <- ["b@c 9 times (disconnect)", "<0.9.0> (monitor), in cluster:handle_info/2"]],
+    [#{advice := Others}] = Found([Node(3, 2, connection_closed)], none),
+    ?assertEqual([true, false], [string:find(Advice, "ends them itself") =/= nomatch || Advice <- [Own, Others]]),
+    [?assertEqual([], Found([One], none)) || One <- [Node(2, 9, disconnect), Node(9, 1, disconnect)]],
+    ?assertMatch(#{nodes := [], by := none, ms := Ms} when Ms > 0, element(2, diagnose_probe_helper(fun() -> diagnose_probe:flaps(erlang:monotonic_time(millisecond) + 10) end))).
+
 %% Two sends for a request, of which the second one waits. With nodelay it does not.
 small_sends_that_are_held_back_are_told_of(_) ->
     Found = fun(Held) -> signs(#{nagle_delays => #{looks => 10, asked => 30, held => Held, labels => [{{gateway, session, 1}, 8}]}}, []) end,
@@ -923,7 +936,16 @@ small_sends_that_are_held_back_are_told_of(_) ->
                      ok = gen_tcp:close(Listens),
                      maps:get(held, Seen)
              end,
-    ?assertEqual([1, 0], [Delays([]), Delays([{nodelay, true}])]).
+    ?assertEqual([1, 0], [Delays([]), Delays([{nodelay, true}])]),
+    %% Who does not read delays what is sent, too.
+    {ok, Listens} = gen_tcp:listen(0, [binary, {active, false}, {recbuf, 4096}]),
+    {ok, Port} = inet:port(Listens),
+    {ok, Socket} = gen_tcp:connect("127.0.0.1", Port, [binary, {active, false}, {sndbuf, 16_384}, {send_timeout, 100}]),
+    {ok, Reads} = gen_tcp:accept(Listens),
+    [gen_tcp:send(Socket, <<0:80_000>>) || _ <- lists:seq(1, 20)],
+    {answer, #{held := Held}} = diagnose_probe_helper(fun() -> diagnose_probe:nagle_delays(erlang:monotonic_time(millisecond) + 2000) end),
+    [ok = gen_tcp:close(One) || One <- [Socket, Reads, Listens]],
+    ?assertEqual(0, Held).
 
 asks(Socket) ->
     ok = gen_tcp:send(Socket, <<100:32>>),
@@ -993,11 +1015,11 @@ nothing() ->
       not_accepted => #{looks => 1, ms => 1, sockets => []}, starting => #{ms => 1, applications => [], starts => []},
       left_sockets => #{ms => 1, sockets => [], alarms => []}, piles => #{ms => 1, pile => none},
       unanswered => #{ms => 1, count => 0, most => []},
-      awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, makers => none, retries => none,
+      awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, flaps => #{ms => 3000, by => none, nodes => []}, makers => none, retries => none,
       births => none, long_runs => [],
       starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
-      wakes => #{timers => [], to_itself => []},
+      wakes => #{timers => [], to_itself => [], drains => []},
       growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], floods => [], shares => [],
       system_monitor => none,
       binaries_beside => not_needed, processes_beside => not_needed, elsewhere => unknown, memory => unknown,
@@ -1486,7 +1508,17 @@ who_does_not_give_way_is_told_of(_) ->
     [?assert(diagnose_probe:works_natively(One)) || One <- [Works, Works#{cores := 0.25, reductions := 125_000}]],
     [?assertNot(diagnose_probe:works_natively(Other))
      || Other <- [Works#{cores := 0.4, reductions := 210_000}, Works#{cores := 0.2, reductions := 0}, Works#{reductions := 3_100_000}, Works#{share := 0.3}, Works#{delayed := 0.9}, unknown]],
+    %% Each of some processes alike does it once, as those of requests.
+    Together = fun(Runs, Delayed) ->
+                       [Evidence || {long_schedules, Evidence} <- signs(#{long_runs => Runs, collections => Works#{busy => 0.5, waiting => 0.0, threads => 2, window_ms => 200, delayed := Delayed}}, [])]
+               end,
+    Once = [Run#{pid := <<"<0.", ($0 + N), ".0>">>, times := 1, run_ms := 250, window_ms := 1000} || N <- [1, 2, 3]],
+    ?assertMatch([#{times := 3, run_ms := 750, processes := 3}], Together(Once, 0.0)),
+    ?assertEqual([[], [], []],
+                 [Together(Once, 0.9), Together([hd(Once)], 0.0), Together([One#{label := {m, pid_of(One), 0}} || One <- Once], 0.0)]),
     ?assertEqual([10, 20, 50, 50], [diagnose_probe:long_run_ms(Works#{delayed := Delayed}) || Delayed <- [0.0, 0.5, 0.8, 1.0]]).
+
+pid_of(#{pid := Pid}) -> binary_to_atom(Pid).
 
 %% A look on a machine that does something else.
 who_is_seldom_seen_is_unknown(_) ->
@@ -2775,11 +2807,59 @@ binaries_that_came_since_are_not_beside(_) ->
     ?assertEqual(#{binary => 3}, diagnose_probe:least_binary(#{binary => 3, total => 9}, #{binary => 110, total => 120})),
     ?assertEqual(unknown, diagnose_probe:least_binary(unknown, #{binary => 1})).
 
+%% A receive that does not wait is a timer of 0 for the VM.
+who_takes_its_messages_into_its_heap_is_told_of(_) ->
+    Works = [{amq_queue, handle_cast, 2}, {gen_server2, loop, 2}],
+    Server = suspect(#{depth => 0, gets => true, reductions => 9.0e7, used_bytes => 999_999, label => {amq_queue, init, 1},
+                       samples => [{running, Works, 60}]}),
+    Unanswered = fun(Pid) -> #{ms => 3000, count => 6, most => [#{count => 6, label => unknown, in => {m, f, 0}, pid => ~"<0.9.0>", called => Pid}]} end,
+    Found = fun(Suspect, Called) ->
+                    [Evidence || #{signs := Signs} <- found(#{suspects => [Suspect], unanswered => Unanswered(Called),
+                                                              wakes => #{timers => [], to_itself => [], drains => [#{pid => ~"<0.1.0>", a_second => 5000}]}},
+                                                            []), #{evidence := #{taken_a_second := _} = Evidence} <- Signs]
+            end,
+    ?assertMatch([#{taken_a_second := 5000, callers := 6, in := ~"amq_queue:handle_cast/2"}], Found(Server, ~"<0.1.0>")),
+    ?assertMatch([#{callers := 0}], Found(Server#{used_bytes := 1_000_000}, ~"<0.2.0>")),
+    [?assertEqual([], Found(One, Called))
+     || {One, Called} <- [{Server, ~"<0.2.0>"}, {Server#{samples := [{running, Works, 59}, {waiting, Works, 1}]}, ~"<0.1.0>"}]],
+    [{_, Evidence}] = [{Kind, E} || #{signs := [#{kind := Kind, evidence := E}]}
+                                        <- found(#{suspects => [Server], unanswered => Unanswered(~"<0.1.0>"),
+                                                   wakes => #{timers => [], to_itself => [], drains => [#{pid => ~"<0.1.0>", a_second => 5000}]}}, [])],
+    ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(#{kind => busy_process, evidence => Evidence}), "6 callers wait")),
+    %% On a node: one with a queue of its own, and one that polls.
+    Drains = spawn(fun() -> drains(queue:new()) end),
+    Senders = [spawn_link(fun() -> sends_now_and_then(Drains) end) || _ <- lists:seq(1, 20)],
+    Polls = spawn(fun polls_its_mailbox/0),
+    {answer, Wakes} = diagnose_probe_helper(fun() -> diagnose_probe:wakes(#{}, [Drains, Polls]) end),
+    [begin unlink(Pid), exit(Pid, kill) end || Pid <- [Drains, Polls | Senders]],
+    ?assertEqual({match_spec, true}, erlang:trace_info('receive', match_spec)),
+    Text = fun(Pid) -> list_to_binary(pid_to_list(Pid)) end,
+    ?assertEqual({[Text(Drains)], [Text(Polls)]}, {[Pid || #{pid := Pid} <- maps:get(drains, Wakes)], [Pid || #{pid := Pid} <- maps:get(to_itself, Wakes)]}).
+
+drains(Queue) ->
+    receive Message -> drains(queue:in(Message, Queue))
+    after 0 ->
+            case queue:out(Queue) of
+                {{value, _}, Rest} -> _ = lists:sum(lists:seq(1, 1000)), drains(Rest);
+                {empty, _} -> receive Message -> drains(queue:in(Message, Queue)) end
+            end
+    end.
+
+sends_now_and_then(Pid) ->
+    _ = [Pid ! work || _ <- lists:seq(1, 20)],
+    timer:sleep(2),
+    sends_now_and_then(Pid).
+
+polls_its_mailbox() ->
+    receive stop -> ok
+    after 0 -> _ = lists:sum(lists:seq(1, 1000)), polls_its_mailbox()
+    end.
+
 %% A server that is asked all the time is at its receive as well: only who sends tells.
 who_works_for_itself_is_told_of(_) ->
     Loop = [{gen_server, loop, 7}, {proc_lib, init_p_do_apply, 3}],
     Server = suspect(#{depth => 1, gets => true, reductions => 5.0e7, label => {m, init, 1}, samples => [{running, Loop, 60}]}),
-    Sends = fun(Pace) -> #{wakes => #{timers => [], to_itself => [#{pid => ~"<0.1.0>", a_second => Pace}]}} end,
+    Sends = fun(Pace) -> #{wakes => #{drains => [], timers => [], to_itself => [#{pid => ~"<0.1.0>", a_second => Pace}]}} end,
     Found = fun(Suspect, Pace) -> signs(maps:merge(#{suspects => [Suspect]}, Sends(Pace)), []) end,
     ?assertMatch([{busy_process, #{to_itself_a_second := 300_000, in := ~"m:init/1"}}], Found(Server, 300_000)),
     ?assertEqual([], Found(Server, 500)),
@@ -2893,7 +2973,7 @@ slices_in_rows_are_told_of(_) ->
 
 kinds_that_timers_wake_are_told_of(_) ->
     Kind = fun(Count, Each) -> #{label => {m, polls, 0}, in => {m, polls, 0}, count => Count, asked => 8, each_a_second => Each} end,
-    Found = fun(Timers) -> signs(#{wakes => #{timers => Timers, to_itself => []}}, []) end,
+    Found = fun(Timers) -> signs(#{wakes => #{timers => Timers, to_itself => [], drains => []}}, []) end,
     ?assertMatch([{timer_wakeups, #{a_second := 500_000, 'of' := [#{label := ~"m:polls/0", each_a_second := 100}]}}],
                  Found([Kind(5000, 100.0)])),
     ?assertMatch([{timer_wakeups, #{a_second := 24_000}}], Found([Kind(100, 120.0), Kind(200, 60.0)])),
@@ -3131,6 +3211,9 @@ files_by_message_are_told_of(_) ->
             end,
     ?assertEqual([{"reads or writes a file by messages to the process that has it open, in shop:lines/2: at 30 of 40 looks, 600,000"
                    " reductions a second", true}], Found(30, 6.0e5)),
+    %% It works much on each line.
+    ?assertMatch([{_, true}], Found(16, 1.0e6)),
+    ?assertEqual([[], []], [Found(15, 1.0e6), Found(16, 9.9e5)]),
     %% It prints, or reads few large blocks.
     ?assertEqual([[], []], [Found(29, 6.0e5), Found(40, 9.0e4)]).
 

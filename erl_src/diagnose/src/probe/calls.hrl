@@ -24,18 +24,21 @@
 %% @doc Who starts timers, by a trace of these processes: how many they are, and by function and kind how many were started. `unknown' where
 %% somebody else traces that, or calls of these processes: the pattern would have that one told of these calls, too.
 -spec timers([pid()]) -> diagnose_types:makers() | unknown.
-timers(Pids) ->
+timers(Pids) -> calls_of(timer_functions(), Pids, ?CALLS_MS).
+
+%% The same of any functions that are seldom called.
+calls_of(Functions, Pids, ForMs) ->
     process_flag(trap_exit, true),
     ok = ends_with_its_worker(),
     process_flag(priority, high),
-    case lists:all(fun is_untraced/1, timer_functions())
+    case lists:all(fun is_untraced/1, Functions)
         andalso not lists:any(fun calls_are_traced/1, [new_processes | Pids]) of
         true ->
-            _ = [erlang:trace_pattern(Function, [{'_', ?IS_OURS, [{message, {caller}}]}], []) || Function <- timer_functions()],
+            _ = [erlang:trace_pattern(Function, [{'_', ?IS_OURS, [{message, {caller}}]}], []) || Function <- Functions],
             Others = [Pid || Pid <- Pids, Pid =/= self()],
             Traced = [Pid || Pid <- Others, is_switched(Pid, true, ?CALL_FLAGS)],
             Began = now_ms(),
-            Seen = started_timers(Began + ?CALLS_MS, ?CALLS, #{}),
+            Seen = started_timers(Began + ForMs, ?CALLS, #{}),
             Ms = max(1, now_ms() - Began),
             _ = [is_switched(Pid, false, ?CALL_FLAGS) || Pid <- Traced],
             ok = trace_as_it_was(),

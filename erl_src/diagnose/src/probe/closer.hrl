@@ -578,9 +578,13 @@ runners(Collections, Names, Deadline) ->
 
 with_labels(Runs, Names) ->
     Labels = maps:from_list(answers([Pid || #{pid := Pid} <- Runs], fun labelled/1, now_ms() + ?ANSWER_MS)),
+    %% Who begins its run after a sleep is where it sleeps again.
+    Sleepers = [Pid || #{pid := Pid, in := {timer, sleep, 1}} <- Runs],
+    Callers = maps:from_list(answers(Sleepers, fun waits_for_time_in/1, now_ms() + ?ANSWER_MS)),
     [Run#{pid := pid_text(Pid), name => maps:get(Pid, Names, ''),
+          in := case Callers of #{Pid := {{_, _, _} = Caller, _}} -> Caller; #{} -> In end,
           label => case Labels of #{Pid := {{_, _, _} = Label, _}} -> Label; #{} -> unknown end}
-     || #{pid := Pid} = Run <- Runs].
+     || #{pid := Pid, in := In} = Run <- Runs].
 
 %% @doc The same before all else, where the node was slow to do the first things: there may be no time for it later. The monitor asks no
 %% process, and who has priority high is the next one that runs.

@@ -9,6 +9,7 @@
 -define(MOST_NAMED_PORTS, 10_000).
 %% Linux's struct tcp_info (linux/tcp.h), as an option of a socket: its level and number, and where these numbers of 32 bits are.
 -define(TCP_INFO, {6, 11, 192}).
+-define(TROUBLED, {2, 3}).
 -define(SND_MSS, 16).
 -define(UNACKED, 24).
 -define(NOTSENT, 144).
@@ -41,13 +42,16 @@ held_back(Until, Looks, Sockets, Held) ->
         false -> {Looks + 1, All}
     end.
 
+%% Where the other side does not read, its window is full: then the socket takes no more, or what was sent is sent again and again (the
+%% bytes of retransmits, probes and backoff), and a small rest is no delay of Nagle's.
 holds_back(Port) ->
     {Level, Option, Size} = ?TCP_INFO,
     try prim_inet:getopts(Port, [nodelay, {raw, Level, Option, Size}]) of
         {ok, [{nodelay, false}, {raw, _, _, Info}]} when byte_size(Info) >= ?NOTSENT + 4 ->
             [Segment, Unacknowledged, NotSent] = [binary:decode_unsigned(binary:part(Info, At, 4), erlang:system_info(endian))
                                                   || At <- [?SND_MSS, ?UNACKED, ?NOTSENT]],
-            Unacknowledged > 0 andalso NotSent > 0 andalso NotSent < Segment;
+            Unacknowledged > 0 andalso NotSent > 0 andalso NotSent < Segment
+                andalso binary:part(Info, ?TROUBLED) =:= <<0, 0, 0>> andalso erlang:port_info(Port, queue_size) =:= {queue_size, 0};
         _ -> false
     catch _:_ -> false % it was closed meanwhile
     end.

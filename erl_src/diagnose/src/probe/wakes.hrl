@@ -27,14 +27,15 @@ wakes(Groups, Busy) ->
     case erlang:trace_info('receive', match_spec) of
         {match_spec, true} when Prompt =/= [] ->
             process_flag(priority, high),
-            _ = erlang:trace_pattern('receive', pattern(), []),
-            Seen = woken(Prompt),
+            Seen = woken(Prompt, pattern(), #{clock => 0, itself => 0}),
+            Polling = [Pid || Pid <- Busy, #{Pid := One} <- [Seen], pace(clock, One) > ?MOST_WAKES],
+            Taken = case Polling of [] -> #{}; _ -> woken(Polling, pattern_of_others(), #{other => 0}) end,
             ok = trace_as_it_was(),
-            by_kinds(Kinds, Busy, Seen);
+            by_kinds(Kinds, Busy, Seen, Taken);
         _ ->
             case lists:any(fun is_process_alive/1, Wanted) of
                 true -> unknown;
-                false -> #{timers => [], to_itself => []}
+                false -> #{timers => [], to_itself => [], drains => []}
             end
     end.
 
@@ -46,21 +47,33 @@ ends_with_its_worker() ->
     end.
 
 %% Somebody else may trace each of them.
-by_kinds(_, _, Seen) when map_size(Seen) =:= 0 -> unknown;
-by_kinds(Kinds, Busy, Seen) ->
+%% One that has done its work looks twice for each message. One that keeps itself at work looks more often.
+by_kinds(_, _, Seen, _) when map_size(Seen) =:= 0 -> unknown;
+by_kinds(Kinds, Busy, Seen, Taken) ->
+    Drains = [{Pid, Pace} || {Pid, One} <- maps:to_list(Taken), Pace <- [pace(other, One)],
+                             4 * Pace >= pace(clock, map_get(Pid, Seen))],
     #{timers => [One || {Count, Pids} <- Kinds, One <- timed(Count, maps:with(Pids, Seen))],
       to_itself => [#{pid => pid_text(Pid), a_second => Pace}
-                    || Pid <- Busy, #{Pid := One} <- [Seen], Pace <- [pace(itself, One) + at_once(pace(clock, One))], Pace > 0]}.
+                    || Pid <- Busy, not lists:keymember(Pid, 1, Drains), #{Pid := One} <- [Seen],
+                       Pace <- [pace(itself, One) + at_once(pace(clock, One))], Pace > 0],
+      drains => [#{pid => pid_text(Pid), a_second => Pace} || {Pid, Pace} <- Drains]}.
 
 %% The arguments are node and process of the sender, and the message. The VM's clock is a node there.
 pattern() ->
     [{[clock_service, '_', '_'], ?IS_OURS, [{message, clock}]},
      {['_', '$1', '_'], [{'=:=', '$1', {self}}], [{message, itself}]}].
 
+%% Of who does not wait in its receive (after 0), which takes so many messages of others without one: it has them in its heap then.
+pattern_of_others() ->
+    [{[clock_service, '_', '_'], ?IS_OURS, [{message, false}]},
+     {['_', '$1', '_'], [{'=/=', '$1', {self}}], [{message, other}]}].
+
 %% @doc Whoever is ended meanwhile cannot do that.
 -spec trace_as_it_was() -> ok.
 trace_as_it_was() ->
-    _ = [erlang:trace_pattern(Function, false, []) || Function <- timer_functions() ++ native_functions(), is_ours(erlang:trace_info(Function, match_spec))],
+    _ = [erlang:trace_pattern(Function, false, [])
+         || Function <- [disconnect_function() | timer_functions() ++ native_functions()],
+            is_ours(erlang:trace_info(Function, match_spec))],
     _ = [erlang:trace_pattern(state_change(), false, [local]) || is_ours(erlang:trace_info(state_change(), match_spec))],
     _ = is_ours(erlang:trace_info('receive', match_spec)) andalso erlang:trace_pattern('receive', true, []),
     ok.
@@ -79,10 +92,11 @@ working(Groups) ->
                                                                                                 Work >= ?WORKING_TOGETHER])),
                                                         ?WOKEN_KINDS)].
 
-woken(Pids) ->
+woken(Pids, Pattern, Counts) ->
+    _ = erlang:trace_pattern('receive', Pattern, []),
     Began = erlang:monotonic_time(),
     Traced = [Pid || Pid <- Pids, is_switched(Pid, true, ?WAKE_FLAGS)],
-    Seen = wakes_until(now_ms() + ?WOKEN_MS, maps:from_list([{Pid, #{clock => 0, itself => 0}} || Pid <- Traced])),
+    Seen = wakes_until(now_ms() + ?WOKEN_MS, maps:from_list([{Pid, Counts} || Pid <- Traced])),
     _ = [is_switched(Pid, false, ?WAKE_FLAGS) || Pid <- Traced],
     Ended = erlang:monotonic_time(),
     maps:map(fun(_, One) -> during(One, Began, Ended) end, Seen).
@@ -95,7 +109,7 @@ during(One, Began, Ended) ->
 
 wakes_until(End, Seen) ->
     receive
-        {trace_ts, Pid, 'receive', _, Sender, At} when Sender =:= clock; Sender =:= itself -> wakes_until(End, woke(Pid, Sender, At, Seen));
+        {trace_ts, Pid, 'receive', _, Sender, At} when is_atom(Sender) -> wakes_until(End, woke(Pid, Sender, At, Seen));
         {trace_ts, _, 'receive', _, _, _} -> wakes_until(End, Seen)
     after max(0, End - now_ms()) -> Seen
     end.
@@ -103,11 +117,11 @@ wakes_until(End, Seen) ->
 woke(Pid, What, At, Seen) ->
     case Seen of
         #{Pid := #{until := _}} -> Seen;
-        #{Pid := #{clock := Clock, itself := Itself, What := Times} = One} when Clock + Itself < ?WAKES ->
-            Seen#{Pid := first_sent(What, At, One#{What := Times + 1})};
-        #{Pid := One} ->
+        #{Pid := #{What := Times} = One} when Times < ?WAKES -> Seen#{Pid := first_sent(What, At, One#{What := Times + 1})};
+        #{Pid := #{What := _} = One} ->
             _ = is_switched(Pid, false, ?WAKE_FLAGS),
-            Seen#{Pid := One#{until => At}}
+            Seen#{Pid := One#{until => At}};
+        #{} -> Seen % it comes late, of the pattern before
     end.
 
 first_sent(itself, At, One) when not is_map_key(first, One) -> One#{first => At};
@@ -117,8 +131,8 @@ first_sent(_, _, One) -> One.
 at_once(Pace) when Pace > ?MOST_WAKES -> Pace;
 at_once(_) -> 0.
 
-pace(clock, #{clock := Times, us := Us}) -> round(1_000_000 * Times / Us);
-pace(itself, #{itself := Times, itself_us := Us}) -> round(1_000_000 * Times / Us).
+pace(itself, #{itself := Times, itself_us := Us}) -> round(1_000_000 * Times / Us);
+pace(What, #{us := Us} = One) -> round(1_000_000 * map_get(What, One) / Us).
 
 %% What they are, and where one of them waits, which is where most do.
 timed(Count, Seen) ->

@@ -4,8 +4,8 @@
 -export([of_process/2, of_long_run/2]).
 
 -import(diagnose_sign, [sign/4, in/1, rounded/1]).
--import(diagnose_samples, [looks/1, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, working/1, waited/1,
-                           in_callback/1, calling/1]).
+-import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1,
+                           working/1, waited/1, in_callback/1, calling/1]).
 -import(diagnose_wording, [label/1]).
 -import(diagnose_schedulers, [delayed/1]).
 
@@ -29,11 +29,15 @@ with_causes(#{advice := Advice} = Sign, #{samples := Samples} = Suspect, Look) -
 %% What a process sends to itself keeps it at work, whatever it is in. A loop that does so is told of once. Who has priority low works
 %% when nobody else would. Timers of 0 count as such messages, but where many messages wait, they are of the timers of others.
 works_for_itself(#{priority := low}, _Busy, _Look) -> [];
-works_for_itself(#{pid := Pid, samples := Samples, usual_depth := Depth} = Suspect, Busy, #{wakes := #{to_itself := Senders}})
-  when Depth < ?BEHIND ->
-    case [Pace || #{pid := P, a_second := Pace} <- Senders, P =:= Pid, Pace >= ?TO_ITSELF_A_SECOND, waited(Samples) =:= 0,
-                  looks(Samples) >= ?BUSY_LOOKS] of
-        [] -> Busy;
+works_for_itself(#{pid := Pid, samples := Samples, usual_depth := Depth} = Suspect, Busy,
+                 #{wakes := #{to_itself := Senders, drains := Drains}} = Look) when Depth < ?BEHIND ->
+    NeverWaits = looks(Samples) >= ?BUSY_LOOKS andalso waited(Samples) =:= 0,
+    case [Pace || NeverWaits, #{pid := P, a_second := Pace} <- Senders, P =:= Pid, Pace >= ?TO_ITSELF_A_SECOND] of
+        [] ->
+            case [Pace || NeverWaits, #{pid := P, a_second := Pace} <- Drains, P =:= Pid] of
+                [Pace] -> first_of([fun() -> queues_in_its_heap(Suspect, Pace, Look) end, fun() -> Busy end]);
+                [] -> Busy
+            end;
         [Pace] ->
             {Function, Times} = own_function(Suspect),
             case diagnose_otp_servers:advice(Suspect) of
@@ -48,6 +52,23 @@ works_for_itself(#{pid := Pid, samples := Samples, usual_depth := Depth} = Suspe
             end
     end;
 works_for_itself(_Suspect, Busy, _Look) -> Busy.
+
+%% What it has not worked on yet is in a queue of its own: its mailbox is empty, and its callers wait. One at its capacity has a small heap.
+queues_in_its_heap(#{pid := Pid, name := Name, used_bytes := Used, samples := Samples} = Suspect, Pace, #{unanswered := Unanswered}) ->
+    Names = [Pid | [atom_to_binary(Name, utf8) || Name =/= '']],
+    Callers = case Unanswered of
+                  #{most := Most} -> lists:sum([Count || #{called := Called, count := Count} <- Most, lists:member(Called, Names)]);
+                  _ -> 0
+              end,
+    {Function, Times} = own_function(Suspect),
+    [Sign#{evidence := Evidence#{taken_a_second => Pace, heap_bytes => Used, callers => Callers}}
+     || Callers > 0 orelse is_integer(Used) andalso Used >= ?WORTH_BYTES,
+        #{evidence := Evidence} = Sign
+            <- [busy_sign(Suspect, Function, Times, Samples,
+                          own_advice(Suspect,
+                                     "It has more to do than it can do. Its mailbox looks empty, since what waits is in its heap: whoever"
+                                     " sends is not slowed down, and callers wait behind all of that. Do less for a message, divide the"
+                                     " work among several such servers, or bound what may wait (calls or credit for those that send)."))]].
 
 %% What a behaviour's module does; where that is hardly ever seen, what the process began with.
 own_function(#{samples := Samples, label := Label}) ->
@@ -155,7 +176,8 @@ by_file(#{by_file := Times, samples := Samples, reductions := Reductions} = Susp
     Asks = without_behaviours([{Status, [Frame || {Module, _, _} = Frame <- Stack, Module =/= io, Module =/= file], N}
                                || {Status, Stack, N} <- Samples]),
     [Sign#{evidence := Evidence#{by_file => true}}
-     || looks(Samples) >= ?BUSY_LOOKS, Times >= ?BY_FILE * looks(Samples),
+     || looks(Samples) >= ?BUSY_LOOKS,
+        Times >= ?BY_FILE * looks(Samples) orelse Times >= ?BY_LINE * looks(Samples) andalso is_by_line(Times, Suspect),
         #{evidence := Evidence} = Sign
             <- [busy_sign(Suspect, case most_in(Asks) of {In, _} -> In; none -> {io, request, 2} end, Times, Samples,
                           "The file was opened without the mode raw, so each read and each write is a message to the process of the"
@@ -163,6 +185,9 @@ by_file(#{by_file := Times, samples := Samples, reductions := Reductions} = Susp
                           " larger blocks (file:read/2); the functions of io need a file that is not raw. To write: with"
                           " {delayed_write, Size, Ms}, by file:write/2.")]];
 by_file(#{}) -> [].
+
+is_by_line(Times, #{samples := Samples, reductions := Reductions}) ->
+    Reductions >= ?BUSY_REDUCTIONS andalso looks_in(Samples, fun(Frame) -> Frame =:= {io, execute_request, 3} end) >= Times.
 
 %% A server whose callers wait for the disk with it, one after the other. Where they come all at once, it rests in between.
 waits_for_disk(#{samples := Samples, depth_at_work := Depth, least_depth := Least} = Suspect)
@@ -292,7 +317,8 @@ own_serving_advice(Function) ->
 %% @doc The sign of a process that runs for long without giving way. Who is found to be busy is told of so.
 -spec of_long_run(diagnose_types:long_run(), diagnose_types:look()) -> [diagnose_types:sign()].
 of_long_run(#{pid := Pid, times := Times, run_ms := Ms, window_ms := Window, in := In} = Run, #{suspects := Suspects} = Look) ->
-    [sign(long_schedules, #{times => Times, run_ms => Ms, window_ms => Window, in => in(In)}, long_run_advice(In), diagnose_proof:look())
+    [sign(long_schedules, #{times => Times, run_ms => Ms, window_ms => Window, in => in(In), processes => maps:get(processes, Run, 1)},
+          long_run_advice(In), diagnose_proof:look())
      || diagnose_work_time:is_long(Run),
         [busy || #{pid := P} = Suspect <- Suspects, P =:= Pid, [_ | _] <- [works(Suspect, Look)]] =:= []].
 
@@ -303,8 +329,9 @@ long_run_advice({Module, _, _}) when Module =:= gen_server; Module =:= gen_state
     " part that it needs, or keep the data in ETS.";
 long_run_advice(_) ->
     "It calls a native function that runs for long without yielding: arithmetic with huge integers, a regular expression (one that is given"
-    " as text is compiled at each run: compile it once by re:compile/2), a search or a conversion of large data, or a NIF. Meanwhile other"
-    " processes wait for its scheduler. Bound the size of the arguments; a NIF belongs on a dirty scheduler.".
+    " as text is compiled at each run: compile it once by re:compile/2), a search or a conversion of large data, a calculation of crypto"
+    " (pbkdf2_hmac before OTP 26.2), or a NIF. Meanwhile other processes wait for its scheduler. Bound the size of the arguments; a NIF"
+    " belongs on a dirty scheduler.".
 
 loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
     busy_sign(Suspect, Function, Times, Samples,

@@ -16,8 +16,8 @@ of_process(Suspect, Look) -> suspended(Suspect, Look).
 %% @doc The signs of who waits for what is not on the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
-    awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ awaited_sockets(Look) ++ not_accepted(Look) ++ nagle(Look)
-        ++ starting(Look).
+    awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ awaited_sockets(Look) ++ not_accepted(Look)
+        ++ nodes_flap(Look) ++ nagle(Look) ++ starting(Look).
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
 %% all schedulers have seen it: where no port holds anything, that is what it waits for.
@@ -191,6 +191,26 @@ accept_advice(#{}) ->
     "Their clients wait, or have given up. Find the processes that should accept them: they may wait at a limit of"
     " connections (max_connections) for some to end, wait for something else (a handshake, a call), or have ended. A process that"
     " accepts should do nothing else: it hands each connection to a process of its own.".
+
+%% The VM loses hardly any connection by itself.
+nodes_flap(#{flaps := #{ms := Ms, nodes := Nodes, by := By}}) ->
+    [sign(nodes_flap,
+          #{ms => Ms,
+            nodes => [#{node => Node, times => Downs, reason => Reason} || #{node := Node, downs := Downs, reason := Reason} <- Flapping],
+            by => [diagnose_sign:text("~ts~ts", [process(Maker), [[", in ", label(In)] || In =/= none]])
+                   || #{most := Most} <- [By], #{in := In} = Maker <- Most]},
+          case lists:keymember(disconnect, 1, [{Reason} || #{reason := Reason} <- Flapping]) of
+              true ->
+                  "This node ends them itself (erlang:disconnect_node/1, net_kernel:disconnect/1), and connects again at once, so each side"
+                  " copies its state again and again. Often one more node is not reachable, and who watches the cluster (or global, by"
+                  " prevent_overlapping_partitions of kernel) ends the others for that: start this node or take it out of the list. Wait"
+                  " longer after each attempt.";
+              false ->
+                  "The other side or the network ends them: see the log of that node at this time, whether it restarts, and whether two"
+                  " nodes have one name. With net_tick_timeout a node did not answer for net_ticktime."
+          end, diagnose_proof:look())
+     || [_ | _] = Flapping <- [[One || #{downs := Downs, ups := Ups} = One <- Nodes, Downs >= ?FLAPS, Ups + 1 >= ?FLAPS]]];
+nodes_flap(#{}) -> [].
 
 nagle(#{nagle_delays := #{looks := Looks, asked := Asked, held := Held, labels := Labels}}) ->
     [sign(nagle_delay, #{looks => Looks, asked => Asked, held => Held, 'of' => diagnose_sign:counted(Labels)},

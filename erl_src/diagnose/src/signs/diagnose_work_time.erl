@@ -1,7 +1,7 @@
 %% @doc How much the schedulers worked, and whether it is known in what. Pure.
 -module(diagnose_work_time).
 
--export([cores/1, is_long/1, untold/1, seldom_seen/1, starved/1]).
+-export([cores/1, is_long/1, long_runs/1, untold/1, seldom_seen/1, starved/1]).
 
 -include("../diagnose_bounds.hrl").
 
@@ -17,13 +17,28 @@ cores(unknown) -> 0.0.
 is_long(#{times := Times, run_ms := Ms, window_ms := Window}) ->
     Times >= ?LONG_RUNS andalso Ms >= ?LONG_RUNS_PART * Window orelse Times > 1 andalso Ms >= ?LONG_RUNS_MOST * Window.
 
+%% @doc The processes that run long, and one of each kind whose members do so together, with the sums of all: a server of requests has a
+%% process for each, which does it once.
+-spec long_runs(diagnose_types:look()) -> [diagnose_types:long_run()].
+long_runs(#{long_runs := [_ | _] = Runs} = Look) ->
+    {Long, Others} = lists:partition(fun is_long/1, Runs),
+    Kinds = maps:groups_from_list(fun(#{label := Label, in := In}) -> case Label of unknown -> In; _ -> Label end end, Others),
+    Delayed = case Look of #{collections := #{delayed := Part}} -> Part; #{} -> 0.0 end,
+    Long ++ [Sum || {Kind, [First, _ | _] = Of} <- maps:to_list(Kinds), Kind =/= none,
+                    #{times := Times, run_ms := Ms} = Sum <- [lists:foldl(fun sum/2, First#{processes => 1}, tl(Of))],
+                    Ms * (1 - Delayed) >= ?TOGETHER_RUN_MS * Times];
+long_runs(#{}) -> [].
+
+sum(#{times := Times, run_ms := Ms}, #{times := T, run_ms := M, processes := Count} = Sum) ->
+    Sum#{times := T + Times, run_ms := M + Ms, processes := Count + 1}.
+
 %% @doc Work of the schedulers in functions that count hardly any reductions, of which the VM's monitor told no process: it tells of none
 %% that ends in the same run.
 -spec untold(diagnose_types:look()) -> none | #{cores := float(), reductions := non_neg_integer()}.
-untold(#{collections := #{reductions := Reductions, share := Share} = Collections, long_runs := Runs}) ->
+untold(#{collections := #{reductions := Reductions, share := Share} = Collections} = Look) ->
     Cores = min(cores(Collections), maps:get(scheduler_cores, Collections, infinity)),
     case Cores >= ?BUSY_CORES andalso Reductions =< ?HELD_REDUCTIONS * Cores andalso Share =< ?NATIVE_COLLECTIONS
-        andalso not (is_list(Runs) andalso lists:any(fun is_long/1, Runs)) of
+        andalso not lists:any(fun is_long/1, long_runs(Look)) of
         true -> #{cores => Cores, reductions => Reductions};
         false -> none
     end;
