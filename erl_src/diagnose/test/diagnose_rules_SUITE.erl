@@ -1828,9 +1828,9 @@ where_those_of_a_kind_are_is_told(_) ->
     ?assertMatch(#{count := 40, in := {?MODULE, waits_in_job, 1}}, Told),
     _ = [exit(Pid, kill) || Pid <- Jobs],
     Says = fun(Others) ->
-                   Groups = [group(#{label => {cron, run, 1}, count => 333, ready => 333, in => {jobs, prices, 0}}),
+                   Alike = [group(#{label => {cron, run, 1}, count => 333, ready => 333, in => {jobs, prices, 0}}),
                              group(#{label => unknown, count => Others, ready => Others})],
-                   [#{signs := [Sign]}] = found(#{overloaded => 400, closer => busy, groups => Groups}, []),
+                   [#{signs := [Sign]}] = found(#{overloaded => 400, closer => busy, groups => Alike}, []),
                    said(Sign)
            end,
     ?assert(has("333 of cron:run/1 (some in jobs:prices/0)", Says(20))),

@@ -11,6 +11,8 @@
 -define(WOKEN_KINDS, 6).
 %% A timer has a millisecond at least: what comes more often is a receive that does not wait (after 0).
 -define(MOST_WAKES, 1100).
+%% From so many messages a second on others keep a process at work.
+-define(SENT_BY_OTHERS, 500).
 -define(WAKE_FLAGS, ['receive', monotonic_timestamp]).
 %% By its guard the pattern is known as the one of this module.
 -define(IS_OURS, [{'=:=', ?MODULE, ?MODULE}]).
@@ -46,12 +48,10 @@ ends_with_its_worker() ->
     after 0 -> ok
     end.
 
-%% Somebody else may trace each of them.
-%% One that has done its work looks twice for each message. One that keeps itself at work looks more often.
+%% Somebody else may trace each of them. Whom others send messages does not look in vain: how often it looks for each of these differs.
 by_kinds(_, _, Seen, _) when map_size(Seen) =:= 0 -> unknown;
 by_kinds(Kinds, Busy, Seen, Taken) ->
-    Drains = [{Pid, Pace} || {Pid, One} <- maps:to_list(Taken), Pace <- [pace(other, One)],
-                             4 * Pace >= pace(clock, map_get(Pid, Seen))],
+    Drains = [{Pid, Pace} || {Pid, One} <- maps:to_list(Taken), Pace <- [pace(other, One)], Pace >= ?SENT_BY_OTHERS],
     #{timers => [One || {Count, Pids} <- Kinds, One <- timed(Count, maps:with(Pids, Seen))],
       to_itself => [#{pid => pid_text(Pid), a_second => Pace}
                     || Pid <- Busy, not lists:keymember(Pid, 1, Drains), #{Pid := One} <- [Seen],
