@@ -21,8 +21,8 @@
 
 -type why() :: no_debug_info | other_debug_info | encrypted | not_a_beam | no_archive | inner_archive | {no_backend, module(), otp()}
              | {backend_fails, module()} | {another_version, file:filename()} | {newer_compiler, string(), otp()} | no_file | other_code
-             | not_built | not_compiled | mailbox_audit_outdated:why() | too_many_defaults | too_long_unpacked | too_many_atoms
-             | no_compiler | too_deep | mailbox_audit_limits:why() | mailbox_audit_files:why() | string().
+             | not_built | not_compiled | outdated | {not_compared, Why :: string()} | too_many_defaults
+             | too_long_unpacked | too_many_atoms | no_compiler | too_deep | mailbox_audit_limits:why() | mailbox_audit_files:why() | string().
 %% other_debug_info: it is that of another module. inner_archive: in an archive. no_backend: what reads its debug_info is not found,
 %% or does not load. another_version: that file has other code of the same module, and was judged. newer_compiler: its version, where
 %% this one does not understand what it left. Both with the release that judged. no_file, other_code: of a module of a node that was
