@@ -47,8 +47,8 @@
 %% The VM tells no more of it.
 -define(DEEPEST_STACK, 8).
 -define(BEHAVIOURS, [gen_server, gen_statem, gen_event, supervisor, supervisor_bridge, 'Elixir.GenServer', 'Elixir.Supervisor']).
-%% A dictionary is copied whole before OTP 26.2, and what its values share as often as they refer to it: 160 kB become 160 MB at most.
--define(SMALL_WORDS, 20_000).
+%% A dictionary is copied whole before OTP 26.2, and what its values share as often as they refer to it. Only one process is asked.
+-define(SMALL_WORDS, 400_000).
 %% A turn begins when the process has collected so often, or at last after so many times to settle.
 -define(COLLECTIONS, 4).
 -define(SETTLES, 4).

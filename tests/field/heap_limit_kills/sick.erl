@@ -20,7 +20,7 @@ start() ->
 device(N) ->
     {ok, Session} = supervisor:start_child(session_sup, [N]),
     Monitor = monitor(process, Session),
-    receive {'DOWN', Monitor, _, _, _} -> timer:sleep(300) end,
+    receive {'DOWN', Monitor, _, _, _} -> timer:sleep(100 + rand:uniform(300)) end,
     device(N).
 
 start_link(N) -> gen_server:start_link(?MODULE, {session, N}, []).
