@@ -37,6 +37,8 @@
 %% Once only, the machine may have done something else meanwhile: then so long.
 -define(VERY_LONG_US, 60_000).
 -define(COLLECTING, 0.25).
+%% Within less the machine may have interrupted several.
+-define(COLLECTING_MS, 20).
 -define(COLLECTIONS, 5).
 %% One that hibernates collects all that it has, each time: so much of its time is enough.
 -define(HIBERNATING, 0.02).

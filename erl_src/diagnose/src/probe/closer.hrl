@@ -257,13 +257,15 @@ asks_in_turn(Pid, Before) when length(Before) =< ?ASKED_IN_TURN ->
     end;
 asks_in_turn(_Pid, _Before) -> [].
 
-asked_by(Pid) -> asked_by(Pid, ?ASKED_AGAIN).
+asked_by(Pid) -> asked_by(Pid, 4 * ?ASKED_AGAIN).
 
 asked_by(Pid, Left) ->
     case process_info(Pid, [status, current_stacktrace, monitors]) of
         [{_, waiting}, {_, [{proc_lib, Function, _, _} | _]}, _] when ?WAITS_FOR_START(Function) ->
             [{start, Child} || Child <- newest_child(Pid)];
-        [{_, Status} | _] when Status =/= waiting, Left > 0 -> asked_by(Pid, Left - 1);
+        [{_, Status} | _] when Status =/= waiting, Left > 0 ->
+            wait(1), % several helpers may ask it now
+            asked_by(Pid, Left - 1);
         [{_, waiting}, {_, [{Module, Function, _, _} | _] = Stack}, {_, Monitors}] ->
             Monitored = [One || {process, One} <- Monitors],
             case ended_by(Module, Function) of

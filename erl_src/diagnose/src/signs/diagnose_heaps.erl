@@ -40,7 +40,8 @@ long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long
                               window_ms := Window} = Pauses,
                   usual_depth := Depth, samples := Samples} = Suspect)
   when Own >= ?LONG_US, Long > 1; Own >= ?VERY_LONG_US, Long > 0; Own >= ?VERY_LONG_US, Depth >= ?DEEP; % each goes over the messages, too
-       Total - Longest >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % the machine may have interrupted one
+       Total - Longest >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS, % the machine may have interrupted one
+       Window >= ?COLLECTING_MS ->
     [sign(long_collection, collected(Suspect), long_advice(Pauses, working(Samples)), diagnose_proof:look())];
 long_collection(#{hibernates := true, pauses := #{total_us := Total, minor := Minor, full := Full, window_ms := Window}} = Suspect)
   when Total >= ?HIBERNATING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % hibernation's own count as minor
