@@ -18,17 +18,26 @@
 %% tell.
 -spec nagle_delays(integer()) -> diagnose_types:nagle_delays() | unknown.
 nagle_delays(Until) ->
-    case erlang:system_info(port_count) =< ?MOST_NAMED_PORTS andalso os:type() =:= {unix, linux} of
-        true ->
-            Sockets = lists:sublist([Port || Port <- erlang:ports(), erlang:port_info(Port, name) =:= {name, "tcp_inet"}], ?ASKED_SOCKETS),
+    case sockets_of_linux() of
+        unknown -> unknown;
+        All ->
+            Sockets = lists:sublist(All, ?ASKED_SOCKETS),
             {Looks, Held} = held_back(Until, 0, Sockets, #{}),
             Often = [Port || {Port, Times} <- maps:to_list(Held), 2 * Times >= Looks],
             Owners = [Pid || Port <- lists:sublist(Often, ?HOLDERS), {connected, Pid} <- [erlang:port_info(Port, connected)]],
             #{looks => Looks, asked => length(Sockets), held => length(Often),
               labels => [{Label, Count} || {Count, Label} <- most_frequent([Label || Pid <- Owners, Label <- [labelled_apart(Pid)],
-                                                                                     Label =/= unknown])]};
+                                                                                     Label =/= unknown])]}
+    end.
+
+%% Where the system tells of their connections, and they are not too many.
+sockets_of_linux() ->
+    case erlang:system_info(port_count) =< ?MOST_NAMED_PORTS andalso os:type() =:= {unix, linux} of
+        true -> of_tcp(erlang:ports());
         false -> unknown
     end.
+
+of_tcp(Ports) -> [Port || Port <- Ports, erlang:port_info(Port, name) =:= {name, "tcp_inet"}].
 
 held_back(_, ?NAGLE_LOOKS, _, Held) -> {?NAGLE_LOOKS, Held};
 held_back(_, Looks, [], Held) -> {Looks, Held};

@@ -35,12 +35,11 @@ left_sockets(Until) ->
     end.
 
 left_now() ->
-    case erlang:system_info(port_count) =< ?MOST_NAMED_PORTS andalso os:type() =:= {unix, linux} of
-        true ->
-            Ports = [Port || Port <- erlang:ports(), erlang:port_info(Port, name) =:= {name, "tcp_inet"}],
+    case sockets_of_linux() of
+        unknown -> unknown;
+        Ports ->
             Left = maps:from_list([{Port, What} || Port <- Ports, What <- [is_left_as(Port)], What =/= no]),
-            maps:merge(Left, unread(Ports));
-        false -> unknown
+            maps:merge(Left, unread(Ports))
     end.
 
 is_left_as(Port) ->
@@ -156,9 +155,7 @@ piles(Until) ->
     end.
 
 %% In even steps through all of them.
-some(Most, All) ->
-    Step = max(1, length(All) div Most),
-    [One || {Nth, One} <- lists:enumerate(All), Nth rem Step =:= 0].
+some(Most, All) -> every(max(1, length(All) div Most), 1, All).
 
 awaits(Pid) ->
     case process_info(Pid, [status, message_queue_len, reductions, current_stacktrace]) of

@@ -239,7 +239,7 @@ buffers() ->
     case few_ports() of
         unknown -> none;
         Ports ->
-            Sockets = [Port || Port <- Ports, {_, "tcp_inet"} <- [erlang:port_info(Port, name)]],
+            Sockets = of_tcp(Ports),
             Count = length(Sockets),
             Each = [Bytes || Port <- every(1 + Count div ?ASKED_BUFFERS, 1, Sockets),
                              {ok, [{buffer, Bytes}]} <- [prim_inet:getopts(Port, [buffer])]],

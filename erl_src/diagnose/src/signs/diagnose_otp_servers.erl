@@ -53,9 +53,11 @@ advice(#{name := application_controller}) ->
     "application:which_applications/0, set_env/3, start and stop are requests to it; application:get_env/2 is none. Keep data that change"
     " in ETS or in persistent_term, and answers for a while.";
 advice(#{label := {dets, _, _}, samples := Samples}) ->
-    Working = working(Samples),
-    hd([Advice || {Is, Advice} <- [{fun is_saving/1, saving_advice()}, {fun is_searching/1, searching_advice()}],
-                  Looks <- [looks([Sample || {_, Stack, _} = Sample <- Working, lists:any(Is, Stack)])], Looks > 0, 2 * Looks >= looks(Working)] ++ [requests_advice()]);
+    case {is_mostly(fun is_saving/1, working(Samples)), is_mostly(fun is_searching/1, working(Samples))} of
+        {true, _} -> saving_advice();
+        {false, true} -> searching_advice();
+        {false, false} -> requests_advice()
+    end;
 advice(#{name := Name, label := Label, samples := Samples}) ->
     case {of_logger(Name, Label), is_scope(Samples)} of
         {[_ | _] = Settings, _} ->
@@ -87,6 +89,10 @@ is_of_groups(Stack) ->
     lists:any(fun({Module, Function, _}) -> (Module =:= pg orelse Module =:= data_publisher) andalso lists:member(Function, ?CALLBACKS) end,
               Stack)
         andalso lists:keymember(pg, 1, Stack).
+
+is_mostly(Is, Samples) ->
+    Looks = looks([Sample || {_, Stack, _} = Sample <- Samples, lists:any(Is, Stack)]),
+    Looks > 0 andalso 2 * Looks >= looks(Samples).
 
 is_saving({dets, perform_save, _}) -> true;
 is_saving({prim_file, Function, _}) -> Function =:= sync orelse Function =:= datasync;
