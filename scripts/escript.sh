@@ -33,14 +33,24 @@ oldest_erlang() {
 # Workloads that experiments compile again, at other addresses (placed_module), from the code in their compiled files.
 PLACED=(building_loops small_programs)
 
-# strip_compiled FOLDER: leaves what runs, which is half of the size. Numbers of lines go, too (and are not compiled in, where each call
-# would have one): no error of the command line shows them.
-# So do the names of language features, of which none is used, and types that the JIT would spare some checks by. Literals are compressed
-# with the rest of the file, and not by themselves before (with 0 as their size they are not compressed at all).
-strip_compiled() {
+# Folders of the command line whose commands need a clone: the file has the names of these commands, and not their code.
+FOR_CLONES=(calibration history profile)
+
+# pack FOLDER FILE: puts what runs into one file. That is half of the size of what was compiled. Numbers of lines go (and are not compiled
+# in, where each call would have one): no error of the command line shows them. So do the names of language features, of which none is used,
+# and types that the JIT would spare some checks by. Literals are compressed with the rest of the file, and not by themselves before (with 0
+# as their size they are not compressed at all).
+pack() {
     # The folder's own name is no part of the pattern: it may have characters that mean something there.
     (cd "$1" && erl -noshell -boot no_dot_erlang -eval '
-        Placed = [Name ++ ".beam" || Name <- init:get_plain_arguments()],
+        [Sources, File | Words] = init:get_plain_arguments(),
+        {Placed, [_ | Folders]} = lists:splitwith(fun(Word) -> Word =/= "not" end, Words),
+        Names = fun(Folder) ->
+                        {ok, [_ | _] = All} = file:list_dir(filename:join([Sources, "ertslab", "src", Folder])),
+                        [filename:rootname(Name) || Name <- All]
+                end,
+        %% The experiments are no application here, since not all is here that it calls.
+        Left = ["experiments.app" | lists:flatmap(Names, Folders)],
         Stored = fun(Data) ->
                          Z = zlib:open(),
                          ok = zlib:deflateInit(Z, none),
@@ -50,26 +60,39 @@ strip_compiled() {
                         {"LitT", <<Size:32, (Stored(zlib:uncompress(Literals)))/binary>>};
                    (Chunk) -> Chunk
                 end,
-        [_ | _] = Files = [File || File <- filelib:wildcard("default/lib/*/ebin/*.beam"), not lists:member(filename:basename(File), Placed)],
-        {ok, _} = beam_lib:strip_files(Files),
-        _ = [begin
-                 {ok, _, Chunks} = beam_lib:all_chunks(File),
-                 {ok, Beam} = beam_lib:build_module([Loose(Chunk) || {Id, _} = Chunk <- Chunks, not lists:member(Id, ["Line", "Meta", "Type"])]),
-                 ok = file:write_file(File, Beam)
-             end || File <- Files],
-        halt().' -extra "${PLACED[@]}")
+        Beam = fun(Path) ->
+                       {ok, Code} = file:read_file(Path),
+                       case lists:member(filename:basename(Path, ".beam"), Placed) of
+                           true -> Code;
+                           false ->
+                               {ok, {_, Stripped}} = beam_lib:strip(Code),
+                               {ok, _, Chunks} = beam_lib:all_chunks(Stripped),
+                               {ok, Rest} = beam_lib:build_module([Loose(Chunk) || {Id, _} = Chunk <- Chunks,
+                                                                                   not lists:member(Id, ["Line", "Meta", "Type"])]),
+                               Rest
+                       end
+               end,
+        [_ | _] = Paths = [Path || Path <- lists:sort(filelib:wildcard("*/ebin/*.{app,beam}")),
+                                   not lists:member(filename:basename(Path, ".beam"), Left)],
+        Read = fun(Path) -> {ok, Text} = file:read_file(Path), Text end,
+        Faults = filename:join(["diagnose", "priv", "known_faults.eterm"]),
+        Files = [{Faults, Read(filename:join(Sources, Faults))}
+                 | [{Path, case filename:extension(Path) of ".beam" -> Beam(Path); ".app" -> Read(Path) end} || Path <- Paths]],
+        %% -nocookie: kernel would write a file with a cookie where there is none.
+        Emulator = "-escript main ertslab_cli +sbtu +sbwt none +sbwtdcpu none +sbwtdio none +Bd +fnu -nocookie",
+        ok = escript:create(File, [shebang, comment, {emu_args, Emulator}, {archive, Files, []}]),
+        halt().' -extra "$TOP/erl_src" "$2" "${PLACED[@]}" not "${FOR_CLONES[@]}")
 }
 
 compile() {
     cd "$TOP/erl_src"
     export PATH=$1:$PATH REBAR_CONFIG=escript.config REBAR_BASE_DIR=$BUILD/escript REBAR_CACHE_DIR=$BUILD/rebar3
     ERL_COMPILER_OPTIONS=no_line_info rebar3 compile
-    strip_compiled "$BUILD/escript"
-    rebar3 escriptize
+    pack "$BUILD/escript/default/lib" "$2"
 }
 
 main() {
-    local release dir made=$BUILD/escript/default/bin/ertslab bytes
+    local release dir made=$BUILD/escript/ertslab bytes
     case ${1-} in
         '') ;;
         -h | --help) usage; exit 0 ;;
@@ -78,7 +101,7 @@ main() {
     need rebar3 rebar3
     read -r release dir < <(oldest_erlang) || fail "no Erlang of OTP $OLDEST_OTP or later was found; './build.sh deps' installs Debian's, and rebar3."
     open_log
-    step "Compiling the command line by OTP $release" 15 compile "$dir"
+    step "Compiling the command line by OTP $release" 15 compile "$dir" "$made"
     bytes=$(stat -c %s "$made")
     ((bytes <= MOST_BYTES)) || fail "$made has $bytes bytes, more than the limit of $MOST_BYTES."
     writable_dir "$TOP/dist"
