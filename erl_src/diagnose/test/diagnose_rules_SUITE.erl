@@ -73,7 +73,8 @@
          what_is_meant_to_be_large_is_left/1, tables_of_otp_are_told_of_as_such/1, indices_of_mnesia_are_known/1,
          texts_in_tables_are_told_of/1, texts_are_known/1]).
 -export([uneven_shares_are_told_of/1, shares_are_seen/1]).
--export([large_dictionaries_are_told_of/1, large_dictionaries_are_seen/1, what_is_shared_is_not_copied/1, most_memory/2]).
+-export([large_dictionaries_are_told_of/1, large_dictionaries_are_seen/1, a_stack_is_no_dictionary/1]).
+-export([what_is_shared_is_not_copied/1, most_memory/2]).
 -export([ports_that_flood_their_owners_are_told_of/1, ports_that_flood_their_owners_are_seen/1]).
 -export([kinds_that_hibernate_all_the_time_are_told_of/1,
          managers_with_many_handlers_are_told_of/1,
@@ -111,7 +112,7 @@ all() ->
      messages_of_timers_are_beside_processes,
      supervisor_that_ends_its_children_is_told_of,
      uneven_shares_are_told_of, shares_are_seen,
-     large_dictionaries_are_told_of, large_dictionaries_are_seen, what_is_shared_is_not_copied,
+     large_dictionaries_are_told_of, large_dictionaries_are_seen, a_stack_is_no_dictionary, what_is_shared_is_not_copied,
      ports_that_flood_their_owners_are_told_of, ports_that_flood_their_owners_are_seen,
      who_begins_again_after_each_pause_is_told_of,
      who_hardly_runs_is_judged_by_no_rate, began_below_what_is_told_is_unknown, one_that_hibernates_is_known_by_its_looks,
@@ -3469,6 +3470,21 @@ large_dictionaries_are_seen(_) ->
     ?assertMatch([#{pid := Text}], Found),
     _ = [begin unlink(Pid), exit(Pid, kill) end || Pid <- [Many, Links | Others]],
     ok.
+
+%% While a process works, the VM counts its stack twice at some looks.
+a_stack_is_no_dictionary(_) ->
+    process_flag(trap_exit, true),
+    Works = spawn(fun() -> deep(200_000) end),
+    Seen = [diagnose_probe:links(#{}, unknown, [Works], erlang:monotonic_time(millisecond) + 1000) || _ <- lists:seq(1, 300)],
+    exit(Works, kill),
+    ?assertEqual([[]], lists:usort([Found || #{dictionaries := Found} <- Seen])).
+
+deep(Frames) ->
+    _ = length(frames(Frames)),
+    deep(Frames).
+
+frames(0) -> [];
+frames(N) -> [N | frames(N - 1)].
 
 %% A dictionary whose values share a term, and messages with a persistent term, are each much larger as a copy.
 what_is_shared_is_not_copied(_) ->

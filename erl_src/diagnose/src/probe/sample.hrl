@@ -964,9 +964,12 @@ beside_heap(Pid) ->
         _ -> unknown
     end.
 
+%% @doc Bytes that a process has beside its heap. While one works, the VM counts its stack twice at some looks.
+-spec beside(pid()) -> integer() | unknown.
 beside(Pid) ->
-    case process_info(Pid, [memory, total_heap_size]) of
-        [{_, Bytes}, {_, Words}] -> Bytes - erlang:system_info(wordsize) * Words;
+    case process_info(Pid, [memory, total_heap_size, stack_size, status]) of
+        [{_, Bytes}, {_, Words}, _, {_, waiting}] -> Bytes - erlang:system_info(wordsize) * Words;
+        [{_, Bytes}, {_, Words}, {_, Stack}, _] -> Bytes - erlang:system_info(wordsize) * (Words + Stack);
         undefined -> unknown
     end.
 
