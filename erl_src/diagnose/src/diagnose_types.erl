@@ -104,7 +104,7 @@
                      priority := low | normal | high | max | unknown,
                      table_scans := #{times := non_neg_integer(), in := frame() | none},
                      by_file := non_neg_integer(),
-                     states_of := [#{pid := binary(), name := atom(), times := pos_integer()}],
+                     states_of := [#{pid := binary(), name := atom(), times | calls := pos_integer()}],
                      window_ms := non_neg_integer(),
                      depth := non_neg_integer(),
                      depth_at_work := non_neg_integer(),

@@ -911,7 +911,10 @@ native_functions_that_take_the_time_are_told_of(_) ->
 %% A connection that ends once is none of that.
 nodes_that_come_and_go_are_told_of(_) ->
     Node = fun(Downs, Ups, Reason) -> #{node => b@c, downs => Downs, ups => Ups, reason => Reason} end,
-    Found = fun(Nodes, By) -> [Sign || #{signs := Signs} <- found(#{flaps => #{ms => 4000, by => By, nodes => Nodes}}, []), #{kind := nodes_flap} = Sign <- Signs] end,
+    Found = fun(Nodes, By) ->
+                    [Sign || #{signs := Signs} <- found(#{flaps => #{ms => 4000, by => By, nodes => Nodes}}, []),
+                             #{kind := nodes_flap} = Sign <- Signs]
+            end,
     Maker = #{pid => ~"<0.9.0>", name => monitor, label => unknown, processes => 1, times => 9, in => {cluster, handle_info, 2}},
     [#{advice := Own} = Sign] = Found([Node(9, 9, disconnect)], #{traced => 9, untraced => 0, ms => 1000, most => [Maker]}),
     Says = unicode:characters_to_list(diagnose_wording:sentence(Sign)),
@@ -919,6 +922,7 @@ nodes_that_come_and_go_are_told_of(_) ->
     [#{advice := Others}] = Found([Node(3, 2, connection_closed)], none),
     ?assertEqual([true, false], [string:find(Advice, "ends them itself") =/= nomatch || Advice <- [Own, Others]]),
     [?assertEqual([], Found([One], none)) || One <- [Node(2, 9, disconnect), Node(9, 1, disconnect)]],
+    ?assertMatch([#{advice := Own}, #{advice := Others}], Found([Node(9, 9, disconnect), Node(3, 2, connection_closed)], none)),
     ?assertMatch(#{nodes := [], by := none, ms := Ms} when Ms > 0, element(2, diagnose_probe_helper(fun() -> diagnose_probe:flaps(erlang:monotonic_time(millisecond) + 10) end))).
 
 %% Two sends for a request, of which the second one waits. With nodelay it does not.
@@ -3414,7 +3418,9 @@ uneven_shares_are_told_of(_) ->
     %% Most of the messages wait for one of them, and the others work.
     ?assertEqual([false, true, false, false],
                  [Says(More) || More <- [#{of_reductions => 0.3}, #{of_messages => 0.5}, #{of_messages => 0.5, of_reductions => 0.5},
-                                         #{pid => ~"<0.2.0>"}]]).
+                                         #{pid => ~"<0.2.0>"}]]),
+    %% One worker of a pool has a long job.
+    ?assertNot(Says(#{messages => 0, of_messages => 0.0})).
 
 shares_are_seen(_) ->
     Self = self(),
@@ -3729,10 +3735,14 @@ retries_are_counted(_) ->
 who_asks_for_states_is_told_of(_) ->
     Asks = fun(Function, Times) ->
                    suspect(#{depth => 0, idle => true, heap_bytes => 48_000_000, used_bytes => 40, old_bytes => 0,
-                             states_of => [#{pid => ~"<0.8.0>", name => orders, times => Times}],
+                             states_of => [#{pid => ~"<0.8.0>", name => orders, times => Times, calls => 9}],
                              samples => [{waiting, [{gen, do_call, 4}, {sys, send_system_msg, 3} | Function] ++ [{shop, counts, 0}], Times},
                                          {waiting, [{timer, sleep, 1}, {shop, counts, 0}], 40 - Times}]})
            end,
+    InOneCall = fun(Times) ->
+                        #{states_of := [Of]} = One = Asks([{sys, get_state, 2}], Times),
+                        One#{states_of := [Of#{calls := 1}]}
+                end,
     Gives = suspect(#{pid => ~"<0.8.0>", name => orders, depth => 0, heap_bytes => 30_000_000, used_bytes => 20_000_000,
                       samples => [{running, [{gen, reply, 2}, {sys, handle_system_msg, 8}, {proc_lib, init_p_do_apply, 3}], 8},
                                   {waiting, [{gen_server, loop, 7}], 32}]}),
@@ -3749,7 +3759,7 @@ who_asks_for_states_is_told_of(_) ->
     [{#{process := #{name := orders}}, [#{kind := states_asked_for} = Given]}] = Found([Gives]),
     ?assert(has("at 8 of 40 looks it answers", lists:flatten(diagnose_wording:sentence(Given)))),
     [?assertEqual([], [Kind || {_, Signs} <- Found([Other]), #{kind := states_asked_for = Kind} <- Signs])
-     || Other <- [Asks([{sys, get_state, 2}], 3), Asks([{sys, get_state, 2}], 40), (Asks([{sys, get_state, 2}], 16))#{heap_bytes := 30_000},
+     || Other <- [Asks([{sys, get_state, 2}], 3), InOneCall(16), InOneCall(40), (Asks([{sys, get_state, 2}], 16))#{heap_bytes := 30_000},
                   Gives#{samples := [{waiting, [{sys, suspend_loop, 6}, {sys, handle_system_msg, 8}], 40}]},
                   Gives#{samples := [{waiting, [{gen_server, loop, 7}], 40}]}]].
 
@@ -3765,8 +3775,9 @@ who_is_asked_for_its_state_is_known(_) ->
                            process_flag(trap_exit, true),
                            Self ! diagnose_probe:watch([Row], erlang:monotonic_time(millisecond) + 300, unknown)
                    end),
-    #{suspects := [{Asks, #{states_of := [#{pid := ServerText, times := Times}]}}]} = receive #{} = Seen -> Seen end,
+    #{suspects := [{Asks, #{states_of := [#{pid := ServerText, times := Times, calls := 1}]}}]} = receive #{} = Seen -> Seen end,
     ?assert(Times > 0),
+    ?assertMatch([#{pid := ServerText, times := 3, calls := 2}], diagnose_probe:states_of([Server, Server, none, none, Server])),
     true = unlink(Server),
     _ = [exit(Pid, kill) || Pid <- [Server, Asks]],
     ok.

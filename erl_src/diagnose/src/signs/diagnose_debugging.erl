@@ -21,8 +21,8 @@ asks_for_states(#{samples := Samples, heap_bytes := Heap, states_of := States, i
           #{times => Times, looks => looks(Samples), heap_bytes => Heap, servers => [diagnose_sign:process(One) || One <- States],
             request => request(Samples), in => asks_in(Samples)},
           states_advice(), diagnose_proof:look())
-     %% One call to a process that does not answer is not told of.
-     || is_often(Times, Samples), not Idle orelse looks(Samples) > Times + 1];
+     %% One call that waits for its answer is not told of.
+     || is_often(Times, Samples), not Idle orelse lists:any(fun(#{calls := Calls}) -> Calls > 1 end, States)];
 asks_for_states(#{}) -> [].
 
 %% Who asks may not be among those that were looked at.

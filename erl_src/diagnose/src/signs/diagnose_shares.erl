@@ -12,12 +12,15 @@ with_share(#{kind := Kind, evidence := Evidence, advice := Advice} = Sign, #{pid
   when Kind =:= deep_mailbox; Kind =:= busy_process ->
     case [Share || #{pid := P} = Share <- Shares, P =:= Pid, has_most(Share)] of
         [] -> Sign;
-        [#{label := Label, count := Count, of_messages := OfMessages, of_reductions := OfReductions, shards := AreShards} | _] ->
+        [#{label := Label, count := Count, of_messages := OfMessages, of_reductions := OfReductions} = Share | _] ->
             Sign#{evidence := Evidence#{share => #{label => diagnose_wording:label(Label), count => Count,
                                                    of_messages => OfMessages, of_reductions => OfReductions}},
-                  advice := unicode:characters_to_binary([Advice, [[" ", share_advice()] || AreShards]])}
+                  advice := unicode:characters_to_binary([Advice, [[" ", share_advice()] || is_chosen_by_a_key(Share)]])}
     end;
 with_share(Sign, _Suspect, _Look) -> Sign.
+
+%% A worker of a pool that has one long job looks like a shard, but nothing waits for it.
+is_chosen_by_a_key(#{shards := AreShards, messages := Messages}) -> AreShards andalso Messages >= ?BEHIND.
 
 %% Most of the messages alone may wait for one that hangs.
 has_most(#{messages := Messages, of_messages := OfMessages, reductions := Reductions, of_reductions := OfReductions}) ->

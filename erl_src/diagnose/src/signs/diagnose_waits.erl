@@ -148,9 +148,10 @@ awaited_hosts(#{awaited := Awaited}) ->
     [sign(awaited, #{processes => Count, ms => Ms, host_in => label(Function), 'of' => kinds_of(Kinds)},
           case Function of
               {ssl_gen_statem, handshake, _} ->
-                  "Their clients have connected and do not finish the handshake of TLS: they hang, or somebody keeps the server busy on"
+                  "The other sides have connected and do not finish the handshake of TLS: they hang, or clients keep the server busy on"
                   " purpose. Without a time-out a handshake waits as long as it takes: give one to ssl:handshake/2 (ranch:"
-                  " handshake_timeout), limit the connections of each address, and close what it returns an error for.";
+                  " handshake_timeout) or to ssl:connect/3, limit the connections of each address, and close a socket whose handshake"
+                  " failed.";
               _ -> "Check the hosts that are asked, and the way to them. Give each request and each connection a time-out (without one httpc and"
                    " gen_tcp:connect/3 wait as long as it takes), and limit how many wait at a time. (If these are long polls, nothing is wrong.)"
           end,
@@ -199,7 +200,7 @@ nodes_flap(#{flaps := #{ms := Ms, nodes := Nodes, by := By}}) ->
             nodes => [#{node => Node, times => Downs, reason => Reason} || #{node := Node, downs := Downs, reason := Reason} <- Flapping],
             by => [diagnose_sign:text("~ts~ts", [process(Maker), [[", in ", label(In)] || In =/= none]])
                    || #{most := Most} <- [By], #{in := In} = Maker <- Most]},
-          case lists:keymember(disconnect, 1, [{Reason} || #{reason := Reason} <- Flapping]) of
+          case IsByThis of
               true ->
                   "This node ends them itself (erlang:disconnect_node/1, net_kernel:disconnect/1), and connects again at once, so each side"
                   " copies its state again and again. Often one more node is not reachable, and who watches the cluster (or global, by"
@@ -209,7 +210,9 @@ nodes_flap(#{flaps := #{ms := Ms, nodes := Nodes, by := By}}) ->
                   "The other side or the network ends them: see the log of that node at this time, whether it restarts, and whether two"
                   " nodes have one name. With net_tick_timeout a node did not answer for net_ticktime."
           end, diagnose_proof:look())
-     || [_ | _] = Flapping <- [[One || #{downs := Downs, ups := Ups} = One <- Nodes, Downs >= ?FLAPS, Ups + 1 >= ?FLAPS]]];
+     || IsByThis <- [true, false],
+        [_ | _] = Flapping <- [[One || #{downs := Downs, ups := Ups, reason := Reason} = One <- Nodes, Downs >= ?FLAPS, Ups + 1 >= ?FLAPS,
+                                       (Reason =:= disconnect) =:= IsByThis]]];
 nodes_flap(#{}) -> [].
 
 nagle(#{nagle_delays := #{looks := Looks, asked := Asked, held := Held, labels := Labels}}) ->
