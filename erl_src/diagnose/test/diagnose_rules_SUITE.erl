@@ -2197,7 +2197,8 @@ tables_of_dets_are_named(Config) ->
     {ok, Tokens, _} = erl_scan:string("[] = dets:match_object({users, 7}, {k, gone})."),
     {ok, Expressions} = erl_parse:parse_exprs(Tokens),
     Caller = spawn(erl_eval, exprs, [Expressions, []]),
-    ok = until(fun() -> process_info(Caller, status) =:= {status, waiting} end),
+    %% Before that it may wait for code that is loaded.
+    ok = until(fun() -> {_, Stack} = process_info(Caller, current_stacktrace), lists:keymember(dets, 1, Stack) end),
     Seen = diagnose_probe:who_call([Table], erlang:monotonic_time(millisecond) + 5000),
     true = exit(Caller, kill),
     ok = sys:resume(Table, 1000),
