@@ -226,9 +226,9 @@ configure(Dam, Changes) ->
     end.
 
 %% @doc Waits until the dam holds no message, and then until the server has taken everything sent up
-%% to that moment. After configure/2 has given another server, it also waits until that is found: it may
-%% be the same process by another name, unless the server before has ended. The result is `{error, deadline}' after Timeout
-%% milliseconds, or 100 ms later if the dam does not answer.
+%% to that moment. If configure/2 named another server, it also waits until the dam has found this
+%% server, unless the former server has ended. The result is `{error, deadline}' after Timeout milliseconds, or 100 ms later if the dam
+%% does not answer. It is `{error, stopping}' if the dam is being stopped.
 -spec flush(dam(), timeout()) -> ok | {error, deadline | stopping}.
 flush(Dam, Timeout) ->
     ok = is_timeout(Timeout, {flush, [Dam, Timeout]}),
