@@ -914,7 +914,9 @@ not_judged(out_of_memory) -> "judging them would take more memory of this node t
 not_judged(no_compiler) ->
     "this Erlang has no compiler, which diagnose needs to judge receives; add the application compiler to the release";
 not_judged(no_debug_info) ->
-    "it has no debug_info. A release of mix keeps it with strip_beams: false, and one of rebar3 with {debug_info, keep}";
+    "it has no debug_info. A release of mix keeps it with strip_beams: false. One of rebar3 keeps it with {debug_info, keep} and without"
+    " {mode, prod}; to judge receives by its own Erlang, it also needs the application compiler"
+    " (doc/diagnose.md#in-a-container)";
 not_judged(other_debug_info) -> "its debug_info is that of another module";
 not_judged(not_a_beam) -> "its file is not a compiled module";
 not_judged(too_long_unpacked) -> "it unpacks to more than 128 MiB";

@@ -1108,7 +1108,12 @@ undecided_receive_is_told(_) ->
     Told = lists:last(diagnose_wording:unknown(nothing(), [{m, {undecided, {f, 0}, ~"m.erl", 3}}])),
     ?assertEqual(
        ~"The receives of m: that of f/0 (m.erl:3), where a process with a deep mailbox is, may scan: the compiler does not report it.",
-       Told).
+       Told),
+    %% Who follows the advice is not sent back with another one: both conditions of rebar3's releases, and their page.
+    Stripped = lists:last(diagnose_wording:unknown(nothing(), [{m, no_debug_info}])),
+    [?assertNotEqual(nomatch, binary:match(Stripped, Part), {Part, Stripped})
+     || Part <- [~"The receives of m: it has no debug_info.", ~"strip_beams: false", ~"{debug_info, keep} and without {mode, prod}",
+                 ~"the application compiler", ~"doc/diagnose.md#in-a-container"]].
 
 %% The whole way: a module without markers.
 undecided_receive_of_a_module_is_told(Config) ->

@@ -98,7 +98,7 @@ interval({Low, High}) -> io_lib:format("~.3f to ~.3f", [Low, High]).
 %% @doc What no row of the prediction has.
 -spec not_covered() -> [string(), ...].
 not_covered() ->
-    ["code that the JIT made", "maps and applied functions", "tables", "hibernations", "processes that began and ended between two looks",
+    ["code that the JIT made", "maps and calls by apply", "tables", "hibernations", "processes that began and ended between two looks",
      "the first heaps that `tuned` gives to processes",
      "the room and the carriers that `tuned` gives to heaps",
      "shared subterms, which a send copies once for each use (a trace shows only the copy)"].

@@ -161,7 +161,7 @@ facts(#{os_pid := Pid, stopped := {by_debugger, Process}}) ->
 facts(#{os_pid := Pid, threads := Threads}) ->
     case lists:append([fact(Of) || Of <- Threads]) of
         [] -> [];
-        Facts -> [["The threads of its process ", Pid, " tell:"] | Facts]
+        Facts -> [["The threads of its process ", Pid, " show:"] | Facts]
             ++ [["'perf top -p ", Pid, "' shows in which functions."] || lists:any(fun is_working/1, Threads)]
     end.
 

@@ -62,7 +62,7 @@ difference(Name, Value) when Value >= 0 -> [$+, value(Name, Value)];
 difference(Name, Value) -> [$-, value(Name, -Value)].
 
 verdict(#{why := few}) -> <<"unsure (too few looks)">>;
-verdict(#{why := alike}) -> <<"unsure (looks too alike)">>;
+verdict(#{why := alike}) -> <<"unsure (too few independent looks)">>;
 verdict(#{verdict := changed, kind := ratio, estimate := Estimate}) when Estimate > 1 -> <<"changed: more">>;
 verdict(#{verdict := changed, kind := difference, estimate := Estimate}) when Estimate > 0 -> <<"changed: more">>;
 verdict(#{verdict := changed}) -> <<"changed: less">>;
@@ -78,7 +78,7 @@ words(Kind) -> string:replace(Kind, "_", " ", all).
 
 method(#{changes := none}) -> [];
 method(#{split := Split}) ->
-    [format("The spans meet at ~ts. Consecutive looks are alike, so each span was cut into blocks of equal time, as many as are"
+    [format("The spans meet at ~ts. Consecutive looks depend on each other, so each span was cut into blocks of equal time, as many as are"
             " independent of their neighbours. The medians of these blocks give the intervals and the p values, which are"
             " corrected for the number of quantities (Holm).", [time(Split)])].
 

@@ -27,6 +27,10 @@ a_split_says_what_changed(_) ->
     [?assertNotEqual(nomatch, binary:match(Text, Says), {Says, Text})
      || Says <- [~"399 looks of shop@host", ~"did not answer once", ~"changed: more"]],
     ?assertNotEqual(nomatch, binary:match(Text, ~"Found in 0 of 198 looks before, and in 201 of 201 after: deep mailbox")),
+    %% A number that grows from look to look, after looks without messages: the medians differ, and no verdict follows.
+    Growing = text([(look(At, 1.0e7))#{messages := max(0, 20_000 * min(1, At div 200) + 9 * (At - 200))} || At <- lists:seq(1, 400)],
+                   #{split => 200}),
+    ?assertMatch({match, _}, re:run(Growing, "messages that wait in all mailboxes +0 +20900 .*unsure .too few independent looks.")),
     Drawn = text(looks(400), #{}),
     ?assertEqual(nomatch, binary:match(Drawn, ~"verdict")),
     ?assertNotEqual(nomatch, binary:match(Drawn, ~"Found in 201 of 399 looks: deep mailbox")).
