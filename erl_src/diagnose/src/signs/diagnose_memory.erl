@@ -100,7 +100,8 @@ carriers(#{carriers := Carriers}) when is_list(Carriers) ->
     [sign(carriers_underused, Allocator,
           "Blocks in use, such as small heaps of processes that wait, are spread over many carriers. The VM cannot free a carrier that"
           " contains such a block, but new blocks use its free memory. Find out what needed so many carriers at once, and make it need"
-          " less. The flags +M<S>as aobf and +M<S>acul control how carriers are filled and freed: measure whether they help here.", diagnose_proof:look())
+          " less. The flags +M<S>as aobf and +M<S>acul control how carriers are filled and freed: measure whether they help here.",
+          diagnose_proof:look())
      || #{carrier_bytes := Carrier, block_bytes := Blocks} = Allocator <- Carriers,
         Carrier >= ?CARRIER_BYTES, 2 * Blocks < Carrier];
 carriers(_) -> [].
