@@ -173,6 +173,8 @@ field() {
 
 @test "field: healthy_echo" { field --once healthy_echo; }
 
+@test "field: healthy_half_closed" { field --once healthy_half_closed; }
+
 @test "field: healthy_heartbeats" { field --once healthy_heartbeats; }
 
 @test "field: healthy_idle" { field --once healthy_idle; }

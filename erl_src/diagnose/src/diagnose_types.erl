@@ -343,8 +343,8 @@
                           sockets := [#{what := there | here | unread, count := pos_integer(), more := integer(),
                                         asked := non_neg_integer(), most := [{mfa() | unknown, frame(), Count :: pos_integer()}]}]}.
 %% Connections that were the same at two looks, how many more there were at the second, and what some of their owners are, and where. there:
-%% the other side has closed it. here: the port has no descriptor any more. unread: the system has bytes for the owner, who did nothing.
-%% alarms: names of those that alarm_handler has.
+%% the other side has closed it, or its half of it, and nothing was sent meanwhile. here: the port has no descriptor any more. unread: the
+%% system has bytes that nobody took, and the owner did nothing. alarms: names of those that alarm_handler has.
 -type piles() :: #{ms := pos_integer(),
                    pile := #{in := frame(), asked | count := pos_integer(), stay | more := non_neg_integer(), connections := boolean(),
                              labels := [{mfa(), pos_integer()}], first := {frame(), Count :: pos_integer()} | none} | none}.

@@ -371,9 +371,9 @@ evidence(sockets_left, #{what := What, sockets := Sockets, more := More, ms := M
     io_lib:format("has ~ts sockets ~ts for ~.1f s and more~ts~ts~ts",
                   [count(Sockets),
                    case What of
-                       there -> "that the other side has closed, and their owners have not,";
+                       there -> "that the other side has closed (or shut down), and by which nothing was sent,";
                        here -> "that are closed, though their ports stay,";
-                       unread -> "with bytes that their owners have not read"
+                       unread -> "with bytes that nobody has read"
                    end,
                    Ms / 1000, [[", and ", count(More), " more since"] || More > 0],
                    [["; of ", count(Owners), " owners: ",

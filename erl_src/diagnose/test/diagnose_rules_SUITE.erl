@@ -574,11 +574,11 @@ sockets_that_are_left_behind_are_told_of(_) ->
                     [said(Sign) || #{subject := node, signs := Signs} <- found(#{left_sockets => #{ms => 4000, sockets => [Left],
                                                                                                    alarms => Alarms}}, []), Sign <- Signs]
             end,
-    ?assertEqual([["has 300 sockets that the other side has closed, and their owners have not, for 4.0 s and more, and 80 more since;"
-                   " of 30 owners: 30 of gateway:conn/1 in gateway:wait/0"],
+    ?assertEqual([["has 300 sockets that the other side has closed (or shut down), and by which nothing was sent, for 4.0 s and more, and"
+                   " 80 more since; of 30 owners: 30 of gateway:conn/1 in gateway:wait/0"],
                   ["has 100 sockets that are closed, though their ports stay, for 4.0 s and more; of 30 owners: 30 of gateway:conn/1"
                    " in gateway:wait/0"],
-                  ["has 40 sockets with bytes that their owners have not read for 4.0 s and more; of 30 owners: 30 of gateway:conn/1"
+                  ["has 40 sockets with bytes that nobody has read for 4.0 s and more; of 30 owners: 30 of gateway:conn/1"
                    " in gateway:wait/0; alarms: {disk, _}"]],
                  [Found(there, 300, 80, [~"{disk, _}"]), Found(here, 100, 0, []), Found(unread, 40, 0, [~"{disk, _}"])]),
     %% A pool of connections that were closed while nobody used them; answers to clients that were gone; a few that are slow.
@@ -604,10 +604,14 @@ left_sockets_are_seen(_) ->
     [ok = gen_tcp:close(Socket) || Pair <- Pairs, Socket <- tuple_to_list(Pair)],
     ok = gen_tcp:close(Listens),
     ?assertEqual([], Seen()),
-    ?assertEqual([#{what => unread, count => 1, more => 2, ports => [a]}],
-                 diagnose_probe:left_at_both(#{a => {unread, 5000, 10}, b => {unread, 5000, 10}, c => {unread, 5000, 10}, d => there},
-                                             #{a => {unread, 5000, 90}, b => {unread, 4999, 10}, c => {unread, 9000, 9000}, e => {unread, 5000, 1},
-                                               f => {unread, 9000, 1}})),
+    %% b, e: some was read. c: its owner works. g: an answer is sent to who has ended to send.
+    Unread = fun(Bytes, Read, Done) -> {unread, Bytes, Read, Done} end,
+    ?assertEqual([#{what => there, count => 1, more => 0, ports => [h]}, #{what => unread, count => 1, more => 2, ports => [a]}],
+                 diagnose_probe:left_at_both(#{a => Unread(5000, 7, 10), b => Unread(5000, 7, 10), c => Unread(5000, 7, 10),
+                                               d => {there, 0}, e => Unread(5000, 7, 10), g => {there, 60}, h => {there, 60}},
+                                             #{a => Unread(5000, 7, 90), b => Unread(4999, 7, 10), c => Unread(9000, 7, 9000), d => here,
+                                               e => Unread(5000, 8, 10), f => Unread(5000, 7, 1), g => {there, 90}, h => {there, 60},
+                                               i => {there, 0}, j => Unread(9000, 7, 1)})),
     ?assertEqual([{{~"0100007F:2648", ~"0100007F:CA7E"}, 28_672}],
                  diagnose_probe:unread_of([~"  1: 0100007F:2648 0100007F:CA7E 01 00000000:00007000 00:00000000 00000000  0  0 1 1",
                                            ~"  2: 0100007F:2648 0100007F:CA7F 01 00000000:00000100 00:00000000 00000000  0  0 1 1",

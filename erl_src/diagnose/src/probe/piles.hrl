@@ -45,24 +45,30 @@ left_now() ->
 is_left_as(Port) ->
     {Level, Option, Size} = ?TCP_INFO,
     try prim_inet:getopts(Port, [{raw, Level, Option, Size}]) of
-        {ok, [{raw, _, _, Info}]} when binary_part(Info, 0, 1) =:= <<?CLOSE_WAIT>> -> there;
+        {ok, [{raw, _, _, Info}]} when binary_part(Info, 0, 1) =:= <<?CLOSE_WAIT>> -> {there, moved(Port, send_oct)};
         {ok, [_]} -> no;
         %% The port is there, and its descriptor is not.
         _ -> case prim_inet:getstatus(Port) of {ok, []} -> here; _ -> no end
     catch _:_ -> no % it was closed meanwhile
     end.
 
-%% Those with bytes that the system has for their owner, and what that one has done.
+%% How many bytes it has sent or received, by whomever.
+moved(Port, Key) ->
+    {ok, [{Key, Bytes}]} = prim_inet:getstat(Port, [Key]),
+    Bytes.
+
+%% Those with bytes that the system has for their owner, what was read before, and what the owner has done.
 unread(Ports) ->
     Waiting = maps:from_list(lists:append([unread_in(File) || File <- ["/proc/self/net/tcp", "/proc/self/net/tcp6"]])),
-    maps:from_list([{Port, {unread, Bytes, Done}}
-                    || map_size(Waiting) > 0, Port <- Ports, {ok, {Address, Number}} <- [address_by(fun prim_inet:sockname/1, Port)],
-                       {ok, {Other, Its}} <- [address_by(fun prim_inet:peername/1, Port)],
+    maps:from_list([{Port, {unread, Bytes, Read, Done}}
+                    || map_size(Waiting) > 0, Port <- Ports, {ok, {Address, Number}} <- [of_open(fun prim_inet:sockname/1, Port)],
+                       {ok, {Other, Its}} <- [of_open(fun prim_inet:peername/1, Port)],
                        Local <- local_text(Address, Number), Remote <- local_text(Other, Its),
                        #{{Local, Remote} := Bytes} <- [Waiting],
+                       {ok, Read} <- [of_open(fun(One) -> {ok, moved(One, recv_oct)} end, Port)],
                        {_, Owner} <- [erlang:port_info(Port, connected)], Done <- done(Owner)]).
 
-address_by(Ask, Port) -> try Ask(Port) catch _:_ -> closed end.
+of_open(Ask, Port) -> try Ask(Port) catch _:_ -> closed end.
 
 unread_in(File) ->
     case prim_file:open(File, [read, binary]) of
@@ -89,17 +95,22 @@ unread_of(Lines) ->
      || Line <- Lines, [_, Local, Remote, <<"01">>, Queues | _] <- [binary:split(Line, <<" ">>, [global, trim_all])],
         Bytes <- [binary_to_integer(lists:last(binary:split(Queues, <<":">>)), 16)], Bytes >= ?UNREAD_BYTES].
 
-%% @doc What is the same at both looks: of what nobody reads no byte was taken, and the owner did nothing.
+%% @doc What is the same at both looks. By one that the other side has closed nothing was sent: it may have ended only its own sending, and
+%% get its answer. Of what nobody reads no byte was taken, by another process neither, and the owner did nothing.
 -spec left_at_both(#{Port => Left}, #{Port => Left}) ->
           [#{what := there | here | unread, count := pos_integer(), more := integer(), ports := [Port]}]
-              when Port :: term(), Left :: there | here | {unread, Bytes :: pos_integer(), Done :: non_neg_integer()}.
+              when Port :: term(), Left :: {there, Sent} | here | {unread, Bytes, Read, Done},
+                   Sent :: non_neg_integer(), Bytes :: non_neg_integer(), Read :: non_neg_integer(), Done :: non_neg_integer().
 left_at_both(Before, After) ->
     [#{what => What, count => length(Same), more => count_of(What, After) - count_of(What, Before), ports => Same}
      || What <- [there, here, unread],
         Same <- [[Port || {Port, Then} <- maps:to_list(Before), #{Port := Now} <- [After], is_left(What, Then, Now)]], Same =/= []].
 
-is_left(unread, {unread, Bytes, Done}, {unread, Now, Meanwhile}) -> Now >= Bytes andalso Meanwhile - Done =< ?ASKED_REDUCTIONS;
-is_left(What, Then, Now) -> What =:= Then andalso What =:= Now.
+is_left(unread, {unread, Bytes, Read, Done}, {unread, Now, Read, Meanwhile}) ->
+    Now >= Bytes andalso Meanwhile - Done =< ?ASKED_REDUCTIONS;
+is_left(there, {there, Sent}, {there, Sent}) -> true;
+is_left(here, here, here) -> true;
+is_left(_, _, _) -> false.
 
 count_of(What, Left) -> length([1 || {_, Is} <- maps:to_list(Left), Is =:= What orelse is_tuple(Is) andalso element(1, Is) =:= What]).
 

@@ -28,7 +28,8 @@ is_too_many(_, Count, More) -> Count >= ?MANY_LEFT_SOCKETS orelse Count >= ?LEFT
 
 advice(there, _) ->
     "An owner learns that the other side has closed only while it reads: a socket with {active, false} tells nothing to who waits for"
-    " something else. Set {active, once} and handle tcp_closed in that receive, or bound the wait (after), and close the socket then.";
+    " something else. Set {active, once} and handle tcp_closed in that receive, or bound the wait (after), and close the socket then."
+    " If these clients only shut down their sending, and wait for an answer that takes long, leave it.";
 advice(here, _) ->
     "Such a socket failed (send_timeout_close, or a read that returned closed), and gives no message any more. Who gets {error, _} from"
     " gen_tcp:send/2 or gen_tcp:recv/2 has to call gen_tcp:close/1, and to tell the owner, who waits in vain for tcp_closed.";
