@@ -58,7 +58,8 @@
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
          start_of_an_application_that_waits_is_told_of/1, sockets_that_are_left_behind_are_told_of/1, left_sockets_are_seen/1,
-         processes_that_pile_up_are_told_of/1, piles_are_seen/1]).
+         processes_that_pile_up_are_told_of/1, piles_are_seen/1,
+         samples_are_drawn_by_chance/1]).
 -export([call_of_a_node_that_is_not_connected_yet/1,
          traps_are_told_by_their_function/1,
          intervals_are_told_of_once/1,
@@ -196,7 +197,7 @@ all() ->
      who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of,
      who_waits_for_an_answer_all_the_time_is_told,
      start_of_an_application_that_waits_is_told_of, sockets_that_are_left_behind_are_told_of, left_sockets_are_seen,
-     processes_that_pile_up_are_told_of, piles_are_seen,
+     processes_that_pile_up_are_told_of, piles_are_seen, samples_are_drawn_by_chance,
      functions_that_go_through_all_are_told_of, settings_of_logger_are_told_of, thresholds_of_the_monitor_are_told_of,
      what_is_meant_to_be_large_is_left, tables_of_otp_are_told_of_as_such, indices_of_mnesia_are_known, texts_in_tables_are_told_of,
      texts_are_known].
@@ -653,6 +654,12 @@ piles_are_seen(_) ->
     ?assertEqual([none, none], [Seen(fun awaits_a_message/0), Seen(fun() -> timer:sleep(60_000), ok end)]).
 
 awaits_a_message() -> receive {message, Message} -> Message end.
+
+%% Also where what is drawn from comes in turns, as processes of connections do.
+samples_are_drawn_by_chance(_) ->
+    [?assert(abs(length([One || One <- diagnose_probe:some(Most, Turns), One rem Each =:= 0]) * Each - Most) < Most / 2)
+     || Each <- [2, 3, 6], Turns <- [lists:seq(1, 3600)], Most <- [300, 600]],
+    ?assertEqual([[], [1], [1, 2, 3]], [diagnose_probe:some(3, lists:seq(1, N)) || N <- [0, 1, 3]]).
 
 %% By what the process that calls its start function waits for, at two looks.
 start_of_an_application_that_waits_is_told_of(_) ->

@@ -165,9 +165,6 @@ piles(Until) ->
         false -> too_many
     end.
 
-%% In even steps through all of them.
-some(Most, All) -> every(max(1, length(All) div Most), 1, All).
-
 awaits(Pid) ->
     case process_info(Pid, [status, message_queue_len, reductions, current_stacktrace]) of
         [{_, Status}, {_, 0}, {_, Done}, {_, [{Module, _, _, _} = Frame | _] = Stack}] ->

@@ -826,15 +826,21 @@ shapes(Pid, Depth) when Depth =< ?SHAPED_DEPTH ->
 shapes(_Pid, _Depth) -> too_large.
 
 shapes_of(Messages) ->
-    Step = max(1, length(Messages) div ?SHAPES),
     Counts = lists:foldl(fun(Message, Sum) -> maps:update_with(shape(Message), fun(Times) -> Times + 1 end, 1, Sum) end, #{},
-                         every(Step, 1, Messages)),
+                         some(?SHAPES, Messages)),
     lists:sublist(lists:reverse(lists:keysort(2, maps:to_list(Counts))), ?FEW_SHAPES).
 
-%% Without a copy of the list, which may be long.
-every(_Step, _Nth, []) -> [];
-every(Step, Nth, [Message | Rest]) when Nth rem Step =:= 0 -> [Message | every(Step, Nth + 1, Rest)];
-every(Step, Nth, [_ | Rest]) -> every(Step, Nth + 1, Rest).
+%% @doc About so many of a list, or up to twice as many, drawn by chance: even steps are in step with what comes in turns, as the three
+%% processes of each connection do. Without a copy of the list, which may be long; by the places, since what is there may be large.
+-spec some(Most :: pos_integer(), [One]) -> [One].
+some(Most, All) -> by_lot(max(1, length(All) div Most), 1, All).
+
+by_lot(_Of, _Nth, []) -> [];
+by_lot(Of, Nth, [One | Rest]) ->
+    case erlang:phash2(Nth, Of) of
+        0 -> [One | by_lot(Of, Nth + 1, Rest)];
+        _ -> by_lot(Of, Nth + 1, Rest)
+    end.
 
 %% @doc What is told of a message: its tag where that is an atom, else the sort of term, and how many elements it has. (The modules
 %% that format terms may not be loaded.)
