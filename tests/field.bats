@@ -198,7 +198,11 @@ field() {
 
 @test "field: healthy_sessions" { field --once healthy_sessions; }
 
+@test "field: healthy_socket_rise" { field --once healthy_socket_rise; }
+
 @test "field: healthy_starts" { field --once healthy_starts; }
+
+@test "field: healthy_udp_rise" { field --once healthy_udp_rise; }
 
 @test "field: healthy_workers" { field --once healthy_workers; }
 

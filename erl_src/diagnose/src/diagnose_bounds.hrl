@@ -25,8 +25,12 @@
 -define(LEFT_SOCKETS, 20).
 -define(MANY_LEFT_SOCKETS, 100).
 -define(UNREAD_SOCKETS, 10).
-%% Processes that wait in one function, and so many more a second.
+%% Processes that wait in one function, and so many more a second. Where nothing else tells them from sessions of clients that come, more
+%% of them; and those have worked that have done so many times as much as newer ones.
 -define(PILED_UP, 200).
+-define(PILED_UP_QUIETLY, 1000).
+-define(HAS_WORKED, 1.5).
+-define(HAS_WORKED_REDUCTIONS, 200).
 -define(PILED_UP_A_SECOND, 5).
 %% The start of an application waits for the same for so long.
 -define(STARTING_MS, 2000).

@@ -347,9 +347,11 @@
 %% system has bytes that nobody took, and the owner did nothing. alarms: names of those that alarm_handler has.
 -type piles() :: #{ms := pos_integer(),
                    pile := #{in := frame(), asked | count := pos_integer(), stay | more := non_neg_integer(), connections := boolean(),
+                             done := {Older :: non_neg_integer(), Newer :: non_neg_integer() | unknown},
                              labels := [{mfa(), pos_integer()}], first := {frame(), Count :: pos_integer()} | none} | none}.
 %% Processes that wait in the function that most of a sample wait in: so many were asked, and so many of these did nothing meanwhile. By
-%% that, how many there are, and how many came since. connections: they belong to sockets. first: where the first of their kind are instead.
+%% that, how many there are, and how many came since. connections: they belong to sockets. done: the reductions of the middle one at the
+%% first look, and of those that came since. first: where the first of their kind are instead, at both looks.
 -type starting() :: #{ms := pos_integer(), applications := [atom()],
                       tables => [#{name := atom(), nodes := [#{node := node(), runs := boolean()}]}],
                       starts := [#{pid := binary(), name := atom(), stack := [frame()], in := frame() | none, asks := asks()}]}.

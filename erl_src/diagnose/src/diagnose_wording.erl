@@ -383,7 +383,10 @@ evidence(sockets_left, #{what := What, sockets := Sockets, more := More, ms := M
 evidence(processes_pile_up, #{in := In, processes := Processes, a_second := Second, asked := Asked, ms := Ms, 'of' := Of, first := First}) ->
     io_lib:format("has about ~ts processes that wait~ts, and ~ts more each second~ts; ~ts that were sampled did nothing for ~.1f s~ts",
                   [count(Processes), in_function(In), count(Second), [[" (", kinds_in(Of), ")"] || Of =/= []], count(Asked), Ms / 1000,
-                   [["; the first of their kind are", in_function(At)] || #{in := At} <- [First]]]);
+                   case First of
+                       #{in := At} -> ["; the first of their kind are", in_function(At)];
+                       none -> "; older ones have done hardly more than newer ones"
+                   end]);
 evidence(nagle_delay, #{looks := Looks, asked := Asked, held := Held, 'of' := Of}) ->
     io_lib:format("holds back small sends: ~ts of ~ts TCP connections without nodelay have data to send at most of ~b looks, and wait for an"
                   " acknowledgement~ts", [count(Held), count(Asked), Looks, [[" (", kinds_in(Of), ")"] || Of =/= []]]);

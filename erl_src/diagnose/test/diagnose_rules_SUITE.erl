@@ -58,7 +58,7 @@
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
          start_of_an_application_that_waits_is_told_of/1, sockets_that_are_left_behind_are_told_of/1, left_sockets_are_seen/1,
-         processes_that_pile_up_are_told_of/1, piles_are_seen/1,
+         processes_that_pile_up_are_told_of/1, piles_are_seen/1, sessions_are_of_connections/1,
          samples_are_drawn_by_chance/1]).
 -export([call_of_a_node_that_is_not_connected_yet/1,
          traps_are_told_by_their_function/1,
@@ -197,7 +197,7 @@ all() ->
      who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of,
      who_waits_for_an_answer_all_the_time_is_told,
      start_of_an_application_that_waits_is_told_of, sockets_that_are_left_behind_are_told_of, left_sockets_are_seen,
-     processes_that_pile_up_are_told_of, piles_are_seen, samples_are_drawn_by_chance,
+     processes_that_pile_up_are_told_of, piles_are_seen, sessions_are_of_connections, samples_are_drawn_by_chance,
      functions_that_go_through_all_are_told_of, settings_of_logger_are_told_of, thresholds_of_the_monitor_are_told_of,
      what_is_meant_to_be_large_is_left, tables_of_otp_are_told_of_as_such, indices_of_mnesia_are_known, texts_in_tables_are_told_of,
      texts_are_known].
@@ -620,7 +620,7 @@ left_sockets_are_seen(_) ->
     ?assertEqual([~"{resource_limit, disk, _}", ~"disk"], [diagnose_probe:alarm(Id) || Id <- [{resource_limit, disk, "/data"}, disk]]).
 
 processes_that_pile_up_are_told_of(_) ->
-    Pile = #{in => {memo, get, 2}, asked => 95, stay => 95, count => 2150, more => 1320, connections => false,
+    Pile = #{in => {memo, get, 2}, asked => 95, stay => 95, count => 2150, more => 1320, connections => false, done => {90, 90},
              labels => [{{smpp, submit, 1}, 8}], first => {{provider, encodings, 1}, 3}},
     Found = fun(More, Each) ->
                     Counts = [{100 * N, counts(Count)} || {N, Count} <- lists:enumerate(Each)],
@@ -629,10 +629,17 @@ processes_that_pile_up_are_told_of(_) ->
                                    Sign <- Signs]
             end,
     Grows = [2000 + 33 * N || N <- lists:seq(1, 40)],
-    ?assertEqual(["has about 2,150 processes that wait in memo:get/2, and 330 more each second (smpp:submit/1 (8)); 95 that were sampled did"
-                  " nothing for 4.0 s; the first of their kind are in provider:encodings/1"], Found(#{}, Grows)),
-    %% Some went on; long polls of clients; hardly more; few; as many as always; a part of what a large node has.
-    [?assertEqual([], Found(More, Each)) || {More, Each} <- [{#{stay => 94}, Grows}, {#{connections => true}, Grows}, {#{more => 9}, Grows},
+    [?assertEqual(["has about 2,150 processes that wait in memo:get/2, and 330 more each second (smpp:submit/1 (8)); 95 that were sampled"
+                   " did nothing for 4.0 s; " ++ Tells], Found(More, Grows))
+     || {Tells, More} <- [{"the first of their kind are in provider:encodings/1", #{}},
+                          {"older ones have done hardly more than newer ones", #{first => none}}]],
+    %% Sessions of clients: they are no more than in the morning, or the older ones have worked.
+    [?assertEqual([], Found(More#{first => none}, Grows)) || More <- [#{count => 900}, #{done => {9000, 5000}}]],
+    ?assertMatch([_], Found(#{done => {2000, 90}}, Grows)),
+    %% Some went on; long polls of clients; sessions that have worked, of which some are elsewhere; hardly more; few; as many as always; a
+    %% part of what a large node has.
+    [?assertEqual([], Found(More, Each)) || {More, Each} <- [{#{stay => 94}, Grows}, {#{connections => true}, Grows},
+                                                             {#{done => {9000, 4000}}, Grows}, {#{more => 9}, Grows},
                                                              {#{count => 100}, Grows}, {#{}, [2000 || _ <- Grows]},
                                                              {#{}, [5000 + Count || Count <- Grows]}]].
 
@@ -647,13 +654,29 @@ piles_are_seen(_) ->
                    _ = [begin unlink(Pid), exit(Pid, kill) end || Pid <- [Later | Old ++ New]],
                    Pile
            end,
-    #{in := {?MODULE, awaits_a_message, 0}, asked := Asked, stay := Asked, count := Count, more := More, first := none} =
+    #{in := {?MODULE, awaits_a_message, 0}, asked := Asked, stay := Asked, count := Count, more := More, first := none,
+      done := {Done, DoneByNew}} =
         Seen(fun() -> {got, awaits_a_message()} end),
-    ?assertMatch({true, true, _}, {abs(Count - 3000) < 600, More > 150, More}),
+    ?assertMatch({true, true, true, _}, {abs(Count - 3000) < 600, More > 150, abs(Done - DoneByNew) < 100, {More, Done, DoneByNew}}),
     %% Those wait for work, or for a time.
     ?assertEqual([none, none], [Seen(fun awaits_a_message/0), Seen(fun() -> timer:sleep(60_000), ok end)]).
 
 awaits_a_message() -> receive {message, Message} -> Message end.
+
+%% Their own port; that of the process that monitors them, as a connection of ssl does, or that dispatches datagrams; one of the module
+%% socket. Without any of these they may be what piles up.
+sessions_are_of_connections(_) ->
+    Waits = spawn_link(fun awaits_a_message/0),
+    Has = fun(Begin) ->
+                  Run = self(),
+                  Pid = spawn(fun() -> Socket = Begin(), Run ! {begun, self()}, awaits_a_message(), Socket end),
+                  receive {begun, Pid} -> ok end,
+                  {diagnose_probe:are_of_connections([Pid]), diagnose_probe:are_of_connections([Waits]), exit(Pid, kill), timer:sleep(20)}
+          end,
+    Udp = fun() -> {ok, Socket} = gen_udp:open(0), Socket end,
+    Own = fun() -> {ok, Socket} = socket:open(inet, dgram, udp), Socket end,
+    ?assertMatch([{true, false, _, _}, {true, true, _, _}, {true, false, _, _}, {false, false, _, _}],
+                 [Has(Begin) || Begin <- [Udp, fun() -> _ = monitor(process, Waits), Udp() end, Own, fun() -> none end]]).
 
 %% Also where what is drawn from comes in turns, as processes of connections do.
 samples_are_drawn_by_chance(_) ->

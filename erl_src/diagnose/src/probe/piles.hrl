@@ -1,5 +1,5 @@
 %%% What is left behind: sockets that the other side has closed, that are closed here, or that nobody reads; and processes that pile up,
-%%% where each waits for something that does not come.
+%%% where each waits for something that may never come.
 
 %% The state of a connection whose other side has closed it, as Linux numbers them.
 -define(CLOSE_WAIT, 8).
@@ -155,13 +155,14 @@ piles(Until) ->
             All = processes(),
             Asked = some(?ASKED_PILED, All),
             Before = [{In, Pid, Done} || Pid <- Asked, {In, Done} <- awaits(Pid)],
+            Await = case most_frequent([In || {In, _, _} <- Before]) of
+                        [{Times, In} | _] when Times >= ?PILED ->
+                            Members = [{Pid, Done} || {I, Pid, Done} <- Before, I =:= In],
+                            {In, Members, first_kin(In, Members, All)};
+                        _ -> none
+                    end,
             wait(max(0, Until - now_ms())),
-            Pile = case most_frequent([In || {In, _, _} <- Before]) of
-                       [{Times, In} | _] when Times >= ?PILED ->
-                           pile(In, [{Pid, Done} || {I, Pid, Done} <- Before, I =:= In], length(All) / length(Asked), All);
-                       _ -> none
-                   end,
-            #{ms => max(1, now_ms() - Began), pile => Pile};
+            #{ms => max(1, now_ms() - Began), pile => pile(Await, length(All) / length(Asked), All)};
         false -> too_many
     end.
 
@@ -175,37 +176,51 @@ awaits(Pid) ->
         _ -> []
     end.
 
-pile(In, Members, Each, All) ->
+pile(none, _Each, _All) -> none;
+pile({In, Members, First}, Each, All) ->
     Stay = [Pid || {Pid, Done} <- Members, {I, Now} <- awaits(Pid), I =:= In, Now - Done =< ?ASKED_REDUCTIONS],
     New = processes() -- All,
     Newest = some(?ASKED_NEW, New),
-    NewThere = length([1 || Pid <- Newest, {I, _} <- awaits(Pid), I =:= In]),
+    NewThere = [Done || Pid <- Newest, {I, Done} <- awaits(Pid), I =:= In],
     #{in => In, asked => length(Members), stay => length(Stay), count => round(Each * length(Members)),
-      more => round(ratio(NewThere * length(New), length(Newest))),
+      more => round(ratio(length(NewThere) * length(New), length(Newest))),
       connections => are_of_connections([Pid || {Pid, _} <- Members]),
+      done => {middle([Done || {_, Done} <- Members]), middle(NewThere)},
       labels => [{Label, Count} || {Count, Label} <- most_frequent([labelled_apart(Pid) || Pid <- lists:sublist(Stay, ?HOLDERS)]),
                                    Label =/= unknown],
-      first => first_kin(In, Stay, All)}.
+      first => still_there(First)}.
 
-%% They, or who is linked to them, have a socket: as many as there are clients.
+%% @doc Whether they, or who is linked to them or monitors them, have a socket: as many as there are clients. A connection of ssl monitors
+%% its user.
+-spec are_of_connections([pid()]) -> boolean().
 are_of_connections(Members) ->
     Some = lists:sublist(Members, ?HOLDERS),
-    Linked = lists:uniq(lists:append([linked(Pid) || Pid <- Some])),
-    lists:any(fun has_port/1, Some ++ lists:sublist(Linked, ?ASKED_OWNERS)).
+    Beside = lists:uniq(lists:append([callers(Pid) ++ linked(Pid) || Pid <- Some])),
+    lists:any(fun has_socket/1, Some ++ lists:sublist(Beside, ?ASKED_OWNERS)).
 
-has_port(Pid) ->
-    case process_info(Pid, links) of
-        {_, Links} -> lists:any(fun is_port/1, Links);
+%% What has the socket of the module socket, a resource of a NIF, monitors its owner.
+has_socket(Pid) ->
+    case process_info(Pid, [links, monitored_by]) of
+        [{_, Links}, {_, By}] -> lists:any(fun is_port/1, Links) orelse lists:any(fun is_reference/1, By);
         undefined -> false
     end.
 
-%% Where those of the same kind are that came first and do not wait there: the others may wait for them.
-first_kin(_In, [], _All) -> none;
-first_kin(In, [Pid | _], All) ->
+%% Those of the same kind that came first and do not wait there, and where they are: the others may wait for them.
+first_kin(In, [{Pid, _} | _], All) ->
     Key = kind_key(Pid),
+    Label = labelled_apart(Pid),
     First = lists:sublist([One || One <- lists:sublist(All, ?FIRST_KIN), kind_key(One) =:= Key], ?HOLDERS),
-    Elsewhere = [own_frame(Stack) || One <- First, {_, [_ | _] = Stack} <- [process_info(One, current_stacktrace)]],
-    case most_frequent([Frame || Frame <- Elsewhere, Frame =/= In]) of
+    [{One, Frame} || One <- First, Frame <- own_frames(One), Frame =/= In, labelled_apart(One) =:= Label].
+
+%% Who is elsewhere for a moment is at work.
+still_there(First) ->
+    case most_frequent([Frame || {One, Frame} <- First, own_frames(One) =:= [Frame]]) of
         [{Count, Frame} | _] -> {Frame, Count};
         [] -> none
+    end.
+
+own_frames(Pid) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, [_ | _] = Stack} -> [own_frame(Stack)];
+        _ -> []
     end.

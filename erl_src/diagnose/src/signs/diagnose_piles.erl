@@ -1,4 +1,4 @@
-%% @doc From what is left behind to signs: sockets that nobody closes or reads, and processes that wait for what does not come. Pure.
+%% @doc From what is left behind to signs: sockets that nobody closes or reads, and processes that wait. Pure.
 -module(diagnose_piles).
 
 -export([of_node/1]).
@@ -40,17 +40,29 @@ advice(unread, []) ->
 
 %% Where none of them does anything, and there are more and more of them, which are most of the node's: not the clients that are connected.
 processes(#{piles := #{ms := Ms, pile := #{in := In, asked := Asked, stay := Asked, count := Count, more := More, connections := false,
-                                           labels := Labels, first := First}},
+                                           done := Done, labels := Labels, first := First}},
             counts := [_, _ | _] = Counts})
-  when Count >= ?PILED_UP, 1000 * More >= ?PILED_UP_A_SECOND * Ms ->
+  when 1000 * More >= ?PILED_UP_A_SECOND * Ms ->
     [sign(processes_pile_up,
           #{in => label(In), processes => Count, a_second => 1000 * More div Ms, asked => Asked, ms => Ms,
             'of' => diagnose_sign:counted(Labels),
             first => case First of {Function, N} -> #{in => label(Function), count => N}; none -> none end},
-          ["Each waits for a message that does not come. Find out who should send it",
-           ["; the first of them may be what the others wait for" || First =/= none],
-           ". Bound the wait by a time-out (after), and limit how many wait at a time. If they are to wait that long, leave it."],
+          [pile_advice(First), " Bound the wait by a time-out (after), and limit how many wait at a time."],
           diagnose_proof:look())
-     || {_, #{processes := {All, _}}} <- [lists:last(Counts)], 2 * Count >= All,
+     || is_pile(Count, First, Done), {_, #{processes := {All, _}}} <- [lists:last(Counts)], 2 * Count >= All,
         diagnose_counts:growth([{At, N} || {At, #{processes := {N, _}}} <- Counts]) > 0];
 processes(#{}) -> [].
+
+%% Sessions whose sockets another process has look the same while more of them come; but those that have been there have worked, mostly.
+%% Who monitors a node asks old ones often, so a little more is no work where the first of them are elsewhere.
+is_pile(Count, none, Done) -> Count >= ?PILED_UP_QUIETLY andalso not have_worked(Done, ?HAS_WORKED_REDUCTIONS);
+is_pile(Count, _, Done) -> Count >= ?PILED_UP andalso not have_worked(Done, 10 * ?HAS_WORKED_REDUCTIONS).
+
+have_worked({Older, Newer}, Least) -> Older > ?HAS_WORKED * Newer + Least.
+
+pile_advice(none) ->
+    "Are these sessions of clients, which wait for a next request? Then leave it. Else each may wait for a message that does not come:"
+    " find out who should send it.";
+pile_advice(_) ->
+    "Find out who should send what they wait for: the first of them may be what the others wait for. If they are sessions of clients, leave"
+    " it.".
