@@ -406,7 +406,7 @@
                                  fixed_ms => non_neg_integer()}]}.
 %% Bytes of binaries that no process without a deep mailbox has on its heap, and which tables have many, by some of their
 %% rows. slices: bytes of the parts of these binaries that the rows of a table have, where they are few of them. buffers: of how many
-%% sockets of TCP, and what these have together once each has received data.
+%% sockets of TCP that wait for data, and what these have together.
 -type processes_beside() :: #{bytes | of_processes := non_neg_integer(), count := pos_integer()}.
 %% Bytes of the memory of processes that are in none of them; what so many processes have together.
 -type elsewhere() :: #{native := non_neg_integer() | unknown,

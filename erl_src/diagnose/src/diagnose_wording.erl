@@ -435,7 +435,7 @@ evidence(many_ets_tables, #{count := Count, growth_a_second := Growth, owners :=
 evidence(binaries_beside, #{bytes := Bytes, total_bytes := Total, tables := Tables, buffers := Buffers, messages := Messages}) ->
     io_lib:format("has ~ts of binaries (of ~ts of memory) to which no heap of a process refers; ~ts~ts~ts",
                   [bytes(Bytes), bytes(Total), in_tables(Tables),
-                   [["; the buffers of its ", count(Sockets), " sockets of TCP may have ", bytes(Of)]
+                   [["; the buffers of ", count(Sockets), " sockets of TCP that wait for data may have ", bytes(Of)]
                     || #{sockets := Sockets, bytes := Of} <- [Buffers]],
                    [["; ", count(Messages), " messages wait"] || is_integer(Messages), Messages >= ?BEHIND]]);
 evidence(processes_beside, #{bytes := Bytes, of_processes := Sum, processes := Count, timers := Timers, makers := Makers}) ->

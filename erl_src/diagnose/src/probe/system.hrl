@@ -34,7 +34,7 @@
 -define(PART_OF, 5).
 -define(GONE_THROUGH, 20_000).
 %% So many sockets say how large their buffers are.
--define(ASKED_BUFFERS, 10).
+-define(ASKED_BUFFERS, 100).
 -define(BETWEEN_DIGESTS_MS, 500).
 -define(ASKED_TRACED, 200).
 -define(NIF_MODULES, 10).
@@ -233,21 +233,34 @@ in_tables(Bytes) ->
                                                                       || {Held, Parts, Size, Table} <- Holding, 10 * Held >= Bytes]),
                     Name <- [ets:info(Table, name)], Name =/= undefined]}.
 
-%% @doc The sockets of TCP, and the bytes of their buffers for what they receive, by what some of them say.
+%% @doc The sockets of TCP that have a buffer for what they receive, and the bytes of these, by what some say that are drawn by chance:
+%% each connection may have several sockets, which come in turn.
 -spec buffers() -> #{sockets := pos_integer(), bytes := non_neg_integer()} | none.
 buffers() ->
     case few_ports() of
         unknown -> none;
         Ports ->
             Sockets = of_tcp(Ports),
-            Count = length(Sockets),
-            Each = [Bytes || Port <- some(?ASKED_BUFFERS, Sockets),
-                             {ok, [{buffer, Bytes}]} <- [prim_inet:getopts(Port, [buffer])]],
-            case Each of
+            Asked = some(?ASKED_BUFFERS, Sockets),
+            case [Bytes || Port <- Asked, Bytes <- buffer(Port)] of
                 [] -> none;
-                _ -> #{sockets => Count, bytes => Count * lists:sum(Each) div length(Each)}
+                Each -> #{sockets => length(Sockets) * length(Each) div length(Asked),
+                          bytes => length(Sockets) * lists:sum(Each) div length(Asked)}
             end
     end.
+
+%% The driver makes the buffer when it tries to read, and keeps it until something comes. With {active, true} it tries only when something
+%% has come.
+buffer(Port) ->
+    case {prim_inet:getstatus(Port), prim_inet:getopts(Port, [active, buffer])} of
+        {{ok, Status}, {ok, [{active, Active}, {buffer, Bytes}]}} ->
+            [Bytes || lists:member(connected, Status), Active =/= true, Active =/= false orelse is_read(Port)];
+        _ -> []
+    end.
+
+is_read(Port) ->
+    [true || {_, Owner} <- [erlang:port_info(Port, connected)],
+             {_, {prim_inet, recv0, _}} <- [process_info(Owner, current_function)]] =/= [].
 
 %% Neighbours may have parts of one binary that many share: so all parts together are compared.
 slices(Parts, Held) when is_integer(Parts), ?PART_OF * Parts =< Held -> #{slices => Parts};

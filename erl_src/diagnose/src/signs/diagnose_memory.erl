@@ -14,7 +14,11 @@ of_node(Look) -> beside(Look) ++ beside_processes(Look) ++ large_terms(Look) ++ 
 %% Where messages wait, they may have them.
 beside(#{binaries_beside := #{bytes := Bytes, tables := Tables} = Beside, memory := #{total := Total}, processes := Processes})
   when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
-    Buffers = case Beside of #{buffers := #{bytes := Of} = All} when 2 * Of >= Bytes, Tables =:= [] -> All; #{} -> none end,
+    %% Much more than there is cannot be there.
+    Buffers = case Beside of
+                  #{buffers := #{bytes := Of} = All} when 2 * Of >= Bytes, Of =< 2 * Bytes, Tables =:= [] -> All#{bytes := min(Of, Bytes)};
+                  #{} -> none
+              end,
     [sign(binaries_beside,
           #{bytes => Bytes, total_bytes => Total, tables => Tables, buffers => Buffers,
             messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
@@ -22,17 +26,19 @@ beside(#{binaries_beside := #{bytes := Bytes, tables := Tables} = Beside, memory
 beside(#{}) -> [].
 
 beside_advice(#{}, _Tables) ->
-    "Most likely these are buffers of sockets: each one has such a buffer once it receives data. Set the option buffer to some kB"
-    " where many connections are accepted or made (an accepted socket has the options of the one that listens). A large recbuf makes"
-    " buffer as large, so set buffer after it.";
+    ["They may be buffers of sockets: each one that waits for data has such a buffer. Set the option buffer to some kB"
+     " where many connections are accepted or made (an accepted socket has the options of the one that listens). A large recbuf makes"
+     " buffer as large, so set buffer after it. Otherwise ", elsewhere()];
 beside_advice(none, Tables) ->
     [["A part of a binary keeps all of it alive. If a row needs only a part, store a copy of it (binary:copy/1 before ets:insert/2). "
       || [slices || #{slices := _} <- Tables] =/= []],
      "No process without a deep mailbox has these binaries on its heap, so no collection frees them. If a table is meant to have"
      " that many and does not grow (a cache at its full size), leave it. Otherwise check who inserts and who deletes rows: they need"
-     " a bound or an age. If no table is named, the binaries are in queued"
-     " messages, in ports (the client does not read, or announces a larger {packet, N} than it sends: the driver allocates the"
-     " announced size, up to packet_size), in persistent terms or in native code."].
+     " a bound or an age. If no table is named, ", elsewhere()].
+
+elsewhere() ->
+    "the binaries are in queued messages, in ports (the client does not read, or announces a larger {packet, N} than it sends: the driver"
+    " allocates the announced size, up to packet_size), in persistent terms or in native code.".
 
 %% The VM counts the messages of timers, and terms that native code keeps, with the processes. OTP 25 has been seen to answer a number of
 %% bytes for timers that no machine has.
