@@ -335,7 +335,7 @@
 -type not_accepted() :: #{looks := pos_integer(), ms := pos_integer(),
                           sockets := [#{port := non_neg_integer(), least | most := pos_integer(), accepting := boolean(),
                                         pid := binary(), name := atom(), label := mfa() | unknown,
-                                        acceptors => #{asked | count := pos_integer(), in := frame(), handshake := boolean()}
+                                        acceptors => #{asked | count := pos_integer(), in := frame(), for_clients := non_neg_integer()}
                                                    | none}]}.
 %% Sockets that listen, on which so many connections waited to be accepted at each look; whether a process waited in accept at the first
 %% or the last one; and who owns the socket. acceptors: of the owner and some that are linked to it, where most wait for something else.

@@ -365,8 +365,10 @@ evidence(not_accepted, #{port := Port, least := Least, most := Most, looks := Lo
                   [Port, Owner, [[", ", Label] || Label =/= unknown],
                    case Least of Most -> count(Least); _ -> [count(Least), " to ", count(Most)] end,
                    Looks, Ms / 1000, [", and no process waits in accept" || not IsAccepting],
-                   [["; ", count(Count), " of ", count(Asked), " processes at the owner that wait are", in_function(In)]
-                    || #{acceptors := #{asked := Asked, count := Count, in := In}} <- [Evidence], not IsAccepting]]);
+                   [["; ", count(Count), " of ", count(Asked), " processes at the owner that wait are", in_function(In),
+                     [[", and ", count(ForClients), " wait for a client (a handshake of TLS, recv)"] || ForClients > 0]]
+                    || #{acceptors := #{asked := Asked, count := Count, in := In, for_clients := ForClients}} <- [Evidence],
+                       not IsAccepting]]);
 evidence(sockets_left, #{what := What, sockets := Sockets, more := More, ms := Ms, owners := Owners, 'of' := Of, alarms := Alarms}) ->
     io_lib:format("has ~ts sockets ~ts for ~.1f s and more~ts~ts~ts",
                   [count(Sockets),

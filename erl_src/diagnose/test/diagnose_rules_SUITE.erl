@@ -521,10 +521,21 @@ connections_that_nobody_accepts_are_told_of(_) ->
     %% One that has been left there, as by a check whether the port is open.
     ?assertEqual([], signs(Seen(#{least => 1, most => 1}, 10), [])),
     ?assertMatch([{not_accepted, #{accepting := true}}], signs(Seen(#{least => 5, most => 9, accepting => true}, 10), [])),
-    [#{signs := [#{advice := Advice} = Shakes]}] =
-        found(Seen(#{acceptors => #{asked => 10, count => 10, in => {web, accept, 1}, handshake => true}}, 10), []),
-    ?assertMatch([_, "; 10 of 10 processes at the owner that wait are in web:accept/1"], string:split(said(Shakes), " in accept")),
-    ?assertNotEqual(nomatch, string:find(Advice, "ssl:handshake/2")),
+    Acceptors = fun(Of) -> [#{signs := [#{advice := Advice} = Told]}] = found(Seen(#{acceptors => Of}, 10), []), {said(Told), Advice} end,
+    Stack = fun(Frames) -> [{Module, Function, Arity, []} || {Module, Function, Arity} <- Frames] end,
+    Shakes = Stack([{gen, do_call, 4}, {ssl_gen_statem, handshake, 2}, {web, accept, 1}]),
+    Reads = Stack([{prim_inet, recv0, 3}, {web, serve, 1}]),
+    Limit = Stack([{web, at_limit, 0}, {web, accepts, 3}]),
+    {Shaking, Handshake} = Acceptors(diagnose_probe:acceptors_of(lists:duplicate(10, Shakes))),
+    ?assert(has("; 10 of 10 processes at the owner that wait are in web:accept/1, and 10 wait for a client", Shaking)),
+    ?assert(has("ssl:handshake/2", Handshake)),
+    %% Connections that are linked to the owner hide none that should accept.
+    {Limited, Both} = Acceptors(diagnose_probe:acceptors_of([Limit | lists:duplicate(20, Shakes) ++ lists:duplicate(30, Reads)])),
+    ?assert(has("; 1 of 51 processes at the owner that wait are in web:at_limit/0, and 50 wait for a client", Limited)),
+    ?assertEqual([true, true], [has(Words, Both) || Words <- ["max_connections", "ssl:handshake/2"]]),
+    {Alone, General} = Acceptors(diagnose_probe:acceptors_of([Limit])),
+    ?assertEqual([false, true, false], [has("for a client", Alone), has("max_connections", General), has("ssl:handshake/2", General)]),
+    ?assertEqual(none, diagnose_probe:acceptors_of([])),
     [?assertEqual([], signs(Of, [])) || Of <- [Seen(#{}, 5), Seen(#{least => 4, most => 90, accepting => true}, 10)]],
     Line = fun(Local, State, Queue) ->
                    ["   0: ", Local, " 00000000:0000 ", State, " 00000000:", Queue, " 00:00000000 00000000  0  0 1 1\n"]

@@ -35,17 +35,20 @@ not_accepted(Until, Began, Waiting, Before) ->
                              {Least, Most} <- [maps:get(Key, Ranges)], #{accepting := WasAccepting} <- [maps:get(Key, Before)]]}
     end.
 
-%% Who listens has often started those that accept, and is linked to them. Some others may be so, too: most tell.
+%% Who listens has often started those that accept, and is linked to them. Some others may be so, too: most tell. So may processes of
+%% connections be, which wait for their clients: whoever waits for something else is told of before.
 acceptors(#{pid := Pid}) ->
     Owner = list_to_pid(binary_to_list(Pid)),
-    Waiting = [{Stack, accepts_in(Stack)}
-               || One <- [Owner | lists:sublist(linked(Owner), ?ALIKE_ASKED)],
-                  [{_, waiting}, {_, [_ | _] = Stack}] <- [process_info(One, [status, current_stacktrace])],
-                  not is_main_loop([frame(Frame) || Frame <- Stack])],
-    case most_frequent([In || {_, In} <- Waiting]) of
-        [{Count, In} | _] ->
-            #{asked => length(Waiting), count => Count, in => In,
-              handshake => lists:all(fun(Stack) -> is_in_handshake(Stack) end, [Stack || {Stack, I} <- Waiting, I =:= In])};
+    acceptors_of([Stack || One <- [Owner | lists:sublist(linked(Owner), ?ALIKE_ASKED)],
+                           [{_, waiting}, {_, [_ | _] = Stack}] <- [process_info(One, [status, current_stacktrace])],
+                           not is_main_loop([frame(Frame) || Frame <- Stack])]).
+
+%% @doc Of the stacks of some that wait: where most are that do not wait for a client, or where all do; and how many wait for one.
+-spec acceptors_of([[tuple()]]) -> #{asked | count := pos_integer(), in := diagnose_types:frame(), for_clients := non_neg_integer()} | none.
+acceptors_of(Stacks) ->
+    {ForClients, Others} = lists:partition(fun is_for_client/1, Stacks),
+    case most_frequent([accepts_in(Stack) || Stack <- case Others of [] -> ForClients; _ -> Others end]) of
+        [{Count, In} | _] -> #{asked => length(Stacks), count => Count, in => In, for_clients => length(ForClients)};
         [] -> none
     end.
 
@@ -56,7 +59,10 @@ accepts_in(Stack) ->
         [] -> own_frame(Stack)
     end.
 
-is_in_handshake(Stack) -> lists:any(fun({Module, Function, _, _}) -> {Module, Function} =:= {ssl_gen_statem, handshake} end, Stack).
+is_for_client(Stack) ->
+    lists:any(fun({Module, Function, _, _}) ->
+                      lists:member({Module, Function}, [{ssl_gen_statem, handshake}, {ssl_gen_statem, recv}, {prim_inet, recv0}])
+              end, Stack).
 
 waiting_until(_Until, Looks, Ranges) when map_size(Ranges) =:= 0 -> {Looks, Ranges};
 waiting_until(Until, Looks, Ranges) ->

@@ -185,13 +185,13 @@ not_accepted(#{}) -> [].
 acceptors(#{acceptors := #{in := In} = Acceptors}) -> Acceptors#{in := label(In)};
 acceptors(#{}) -> unknown.
 
-accept_advice(#{acceptors := #{handshake := true}}) ->
-    "Their clients wait, or have given up. The processes that should accept them wait in a handshake of TLS for a client that says nothing."
-    " Give ssl:handshake/2 a time-out, and call it in the process of the connection, not in the one that accepts.";
-accept_advice(#{}) ->
-    "Their clients wait, or have given up. Find the processes that should accept them: they may wait at a limit of"
-    " connections (max_connections) for some to end, wait for something else (a handshake, a call), or have ended. A process that"
-    " accepts should do nothing else: it hands each connection to a process of its own.".
+%% Nobody can tell one that has accepted and goes on with the client from the process of a connection.
+accept_advice(Socket) ->
+    ["Their clients wait, or have given up. Find the processes that should accept them: they may wait at a limit of"
+     " connections (max_connections) for some to end, wait for something else (a handshake, a call), or have ended. A process that"
+     " accepts should do nothing else: it hands each connection to a process of its own.",
+     [" If those that wait for a client are the ones that should accept, do that in the process of the connection, and give it a"
+      " time-out (ssl:handshake/2, recv)." || #{acceptors := #{for_clients := ForClients}} <- [Socket], ForClients > 0]].
 
 %% The VM loses hardly any connection by itself.
 nodes_flap(#{flaps := #{ms := Ms, nodes := Nodes, by := By}}) ->
