@@ -23,7 +23,7 @@
          compilations_end_with_their_caller/1, modules_whose_compiler_says_much/1, reading_a_module_is_limited/1,
          archives_that_unpack_to_much/1, archives_damaged_within/1, compiler_prints_nothing/1,
          own_application_with_links/1, own_application_that_is_built_in_part/1, sources_newer_than_their_modules/1,
-         source_of_a_module_of_another_release/1]).
+         headers_newer_than_a_module/1, source_of_a_module_of_another_release/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -46,7 +46,7 @@ all() ->
      own_application_with_links, own_application_that_is_built_in_part, headers_in_a_circle, applications_that_are_no_atoms,
      modules_that_unpack_to_much, archives_that_unpack_to_much, archives_damaged_within, modules_whose_compiler_says_much,
      reading_a_module_is_limited, atoms_without_room, atoms_of_all_terms_are_found, same_bytes_in_two_encodings,
-     counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir, sources_newer_than_their_modules,
+     counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir, sources_newer_than_their_modules, headers_newer_than_a_module,
      source_of_a_module_of_another_release].
 
 init_per_testcase(Case, Config) ->
@@ -662,6 +662,7 @@ sources_newer_than_their_modules(Config) ->
     If = Head ++ "-ifdef(WITH).\n-export([g/1]).\ng(X) -> X.\n-endif.\n" ++ ?SCANS,
     Transform = "-module(changes).\n-export([parse_transform/2]).\nparse_transform([File, Module | Forms], _) -> [File, Module",
     Transformed = Head ++ "-compile({parse_transform, changes}).\n" ++ ?SCANS,
+    Changes = [{"src/changes.erl", Transform ++ " | Forms]."}],
     Rebar3 = {"_build/default/lib", "_build/default/lib/shop/ebin"},
     Deps = {"deps", "ebin"},
     Gone = "_build/default/lib/dep/include/dep.hrl",
@@ -687,7 +688,8 @@ sources_newer_than_their_modules(Config) ->
                 lists:enumerate([{Rebar3, Same, [], [], [], same},
                                  {Rebar3, Same, [], [], [{"src/shop.erl", Other}], outdated},
                                  {Rebar3, Same, [], [], [{"src/shop.erl", Same ++ "\ng(."}], outdated},
-                                 {Rebar3, Same, [], [], [{"src/shop.erl", Same ++ "\ng() -> ?NONE."}], "undefined macro 'NONE'"},
+                                 {Rebar3, Same, [], [], [{"src/shop.erl", Same ++ "\ng() -> ?NONE."}], outdated},
+                                 {Rebar3, Same, [deterministic], [], [{"src/shop.erl", Head ++ "f(X) -> ?NONE."}], Without},
                                  {Rebar3, OfDep, [], [], [], same},
                                  {Deps, OfDep, [], [], [], same},
                                  {Rebar3, OfDep, [deterministic], [], [], same},
@@ -701,7 +703,45 @@ sources_newer_than_their_modules(Config) ->
                                  {Rebar3, Same, [{parse_transform, changes}], [{"src/changes.erl", Transform ++ " | Forms]."}], [], same},
                                  {Rebar3, Transformed, [],
                                   [{"src/changes.erl", Transform ++ ", {attribute, 1, import, {lists, [{seq, 2}]}} | Forms]."}], [],
-                                  "a parse transform changes it"}])].
+                                  "a parse transform changes it"},
+                                 %% What was added is a change, whatever else is not known.
+                                 {Rebar3, Transformed, [], Changes, [{"src/shop.erl", Transformed ++ "\ng() -> ok."}], outdated},
+                                 {Rebar3, Transformed, [], Changes, [{"src/shop.erl", "-compile({parse_transform, changes}).\n" ++ Other}],
+                                  outdated},
+                                 {Rebar3, Transformed, [], Changes, [{"src/shop.erl", Transformed ++ "\n-export([g/1])."}], outdated},
+                                 {Rebar3, Transformed, [], Changes,
+                                  [{"src/shop.erl", Head ++ "-compile({parse_transform, changes}).\nf(X) -> receive {X, A} -> [A] end."}],
+                                  "a parse transform changes it"},
+                                 {Rebar3, Transformed, [], Changes,
+                                  [{"src/shop.erl", Transformed ++ "\n-compile({parse_transform, eunit_striptests}).\ng() -> ok."}],
+                                  "a parse transform changes it"},
+                                 {Rebar3, OfDep, [], [],
+                                  [{Gone, deleted}, {"src/shop.erl", OfDep ++ "\ng() -> receive a -> b end."}], outdated},
+                                 {Rebar3, OfDep, [], [],
+                                  [{Gone, deleted}, {"src/shop.erl", OfDep ++ "\n-ifdef(DEP).\n-else.\ng() -> ok.\n-endif."}],
+                                  "can't find include lib \"dep/include/dep.hrl\""},
+                                 {Rebar3, Same, [deterministic], [], [{"src/shop.erl", Same ++ "\ng() -> ok."}], outdated}])].
+
+%% The source is older, and is read again for a header of its header. One of that name that it does not mean is none.
+headers_newer_than_a_module(Config) ->
+    Was = "-define(WAITS(X), receive {X, A} -> A end).",
+    Other = "-define(WAITS(X), receive {X, A, b} -> A end).",
+    Text = "-module(shop).\n-export([f/1]).\n-include(\"waits.hrl\").\nf(X) -> ?WAITS(X).",
+    [begin
+         Project = dir(Config, integer_to_list(Nth)),
+         Source = newer_source(Project, {"_build/default/lib", "_build/default/lib/shop/ebin"}, Text,
+                               [{i, filename:join(Project, "include")}],
+                               [{"include/waits.hrl", "-include(\"below.hrl\")."}, {"include/below.hrl", Was}]),
+         changed_at(Source, -60),
+         changed_at(write([Project, Header], Now), Seconds),
+         {ok, #{outdated := Outdated, perhaps_outdated := []}} = mailbox_audit:static([Project]),
+         ?assertEqual({Nth, Expected}, {Nth, [outdated || {File, none, outdated} <- Outdated, File =:= Source]})
+     end || {Nth, {Header, Now, Seconds, Expected}} <-
+                lists:enumerate([{"include/below.hrl", Was, 60, []},
+                                 {"include/below.hrl", Other, 60, [outdated]},
+                                 {"include/waits.hrl", Other, 60, [outdated]},
+                                 {"deps/below.hrl", Other, 60, []},
+                                 {"include/below.hrl", Other, -60, []}])].
 
 %% The source, whose module is compiled with what the files bring. A parse transform is compiled elsewhere.
 newer_source(Project, {Lib, Ebin}, Text, Options, Files) ->
@@ -725,9 +765,11 @@ newer_source(Project, {Lib, Ebin}, Text, Options, Files) ->
     _ = code:purge(changes),
     Source.
 
-later(File) ->
-    Seconds = calendar:datetime_to_gregorian_seconds(calendar:local_time()) + 60,
-    ok = file:change_time(File, calendar:gregorian_seconds_to_datetime(Seconds)).
+later(File) -> changed_at(File, 60).
+
+changed_at(File, Seconds) ->
+    At = calendar:datetime_to_gregorian_seconds(calendar:local_time()) + Seconds,
+    ok = file:change_time(File, calendar:gregorian_seconds_to_datetime(At)).
 
 %% Its headers are others, and what asks for the release gets another one.
 source_of_a_module_of_another_release(Config) ->
@@ -745,7 +787,9 @@ source_of_a_module_of_another_release(Config) ->
      end || Head <- ["-module(shop).\n-export([f/1]).\n"], Version <- ["8.0", "99.1"],
             {Text, Expected} <- [{?SCANS, same}, {"f(X) -> X.", outdated},
                                  {"-include_lib(\"kernel/include/file.hrl\").\nf(X) -> X.", unknown},
-                                 {"-if(?OTP_RELEASE > 1).\nf(X) -> X.\n-endif.", unknown}]].
+                                 {"-if(?OTP_RELEASE > 1).\nf(X) -> X.\n-endif.", unknown},
+                                 {"-include_lib(\"kernel/include/file.hrl\").\nf(X) -> receive {X, A, b} -> A end.", outdated},
+                                 {"-if(?OTP_RELEASE > 1).\nf(X) -> receive {X, A, b} -> A end.\n-endif.", unknown}]].
 
 %% What is called almost as it is another one, where it is no version that is behind the name.
 own_application_by_another_name(Config) ->

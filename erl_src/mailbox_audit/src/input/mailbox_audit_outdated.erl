@@ -1,8 +1,10 @@
 %% @doc Sources of Erlang that were changed after their modules were made: what is judged of these is no longer what the source says.
 %%
-%% The time of a source that is later than that of its module is only a suspicion: a fresh checkout, a copy or `touch' gives a time, too.
+%% The time of a source, or of its header, that is later than that of its module is only a suspicion: a fresh checkout, a copy or `touch'
+%% gives a time, too.
 %% So the source is read, as its module was compiled, and compared with the abstract code of that. Where they differ, though not for
-%% certain because somebody changed the source, that is told. Nothing of it is run, so parse transforms are such a reason.
+%% certain because somebody changed the source, that is told. Nothing of it is run, so parse transforms are such a reason. Whatever the
+%% reason is: what the source has and its module has not was added since (a parse transform takes hardly anything away).
 -module(mailbox_audit_outdated).
 
 -include_lib("kernel/include/file.hrl").
@@ -15,8 +17,8 @@
 
 -type made() :: #{forms := [erl_parse:abstract_form()], compiler := string() | unknown, options := [compile:option()] | unknown}.
 
-%% @doc Those of the sources, each with the names of its modules, that are newer than one of the modules found, and differ from it, or
-%% may do so.
+%% @doc Those of the sources, each with the names of its modules, that are newer than one of the modules found, or have a header that is,
+%% and differ from it, or may do so.
 -spec sources([{file:filename_all(), [string()]}], [mailbox_audit_beam:beam()]) -> [{file:filename_all(), why()}].
 sources(Sources, Found) ->
     InFiles = [File || {File, in_file} <- Found],
@@ -24,15 +26,29 @@ sources(Sources, Found) ->
     Ebins = lists:uniq([filename:dirname(File) || File <- InFiles]),
     lists:uniq([{Source, Why} || {Source, [Name | _]} <- Sources, filename:extension(mailbox_audit_files:shown(Source)) =:= ".erl",
                                  Why <- worst([compared(Source, File, Ebins) || File <- maps:get(Name, Files, []),
-                                                                                is_newer(Source, File)])]).
+                                                                                is_newer(Source, File, Ebins)])]).
 
 worst(All) -> lists:sublist([outdated || outdated <- All] ++ [Why || {not_compared, _} = Why <- All], 1).
 
-is_newer(Source, File) ->
-    case {changed(Source), changed(File)} of
-        {At, Made} when is_integer(At), is_integer(Made) -> At > Made;
-        _ -> false
+is_newer(Source, File, Ebins) ->
+    case changed(File) of
+        unknown -> false;
+        Made -> is_later(Source, Made) orelse lists:any(fun(Header) -> is_later(Header, Made) end, own_headers(Source, File, Ebins))
     end.
+
+is_later(File, Made) ->
+    case changed(File) of
+        unknown -> false;
+        At -> At > Made
+    end.
+
+%% Those that may be meant, in whatever folder. An OTP that was installed later is no change.
+own_headers(Source, File, Ebins) ->
+    Options = case mailbox_audit_files:read(File) of
+                  {ok, Bytes} -> options(mailbox_audit_chunks:read(Bytes));
+                  {error, _} -> unknown
+              end,
+    [Header || Header <- mailbox_audit_source:included(Source, headers(Source, File, Ebins, Options)), not is_of_otp(Header)].
 
 changed(File) ->
     case file:read_file_info(File, [{time, posix}]) of
@@ -44,7 +60,7 @@ changed(File) ->
 compared(Source, File, Ebins) ->
     case made(File) of
         {ok, Made} ->
-            Headers = mailbox_audit_source:headers(Source, named(Made) ++ of_application(File), Ebins),
+            Headers = headers(Source, File, Ebins, maps:get(options, Made)),
             case mailbox_audit_source:guarded(Source, Headers, fun() -> {ok, with_headers(Source, Headers, Made)} end) of
                 {ok, Compared} -> Compared;
                 {error, Words} -> {not_compared, Words}
@@ -59,58 +75,118 @@ made(File) ->
         {error, _} -> unknown
     end.
 
-made({ok, Code}, {ok, Chunks}) ->
-    {ok, Options} = mailbox_audit_chunks:options(Chunks), % or there would be no forms
-    {ok, (maps:with([forms, compiler], Code))#{options => case mailbox_audit_chunks:has_options(Chunks) of
-                                                              true -> Options;
-                                                              false -> unknown
-                                                          end}};
+made({ok, Code}, Chunks) -> {ok, (maps:with([forms, compiler], Code))#{options => options(Chunks)}};
 made(_, _) -> unknown.
+
+options({ok, Chunks}) ->
+    case {mailbox_audit_chunks:options(Chunks), mailbox_audit_chunks:has_options(Chunks)} of
+        {{ok, Options}, true} -> Options;
+        _ -> unknown
+    end;
+options(_) -> unknown.
 
 only_erlang(erl_abstract_code) -> ok;
 only_erlang(Backend) -> {error, Backend}.
 
-%% The folders of headers that its compiler was given.
-named(Made) -> [Dir || {i, Dir} <- given(Made)].
+%% The folders of headers that its compiler was given, and those of rebar3, which links the folders of an application beside that of its
+%% modules, and of erlang.mk.
+headers(Source, File, Ebins, Options) ->
+    mailbox_audit_source:headers(Source, [Dir || {i, Dir} <- given(#{options => Options})]
+                                         ++ [filename:join([filename:dirname(File), "..", Name]) || Name <- ["include", "src", "deps"]],
+                                 Ebins).
 
 given(#{options := unknown}) -> [];
 given(#{options := Options}) -> Options.
-
-%% Those of rebar3, which links the folders of an application beside that of its modules, and of erlang.mk.
-of_application(File) -> [filename:join([filename:dirname(File), "..", Name]) || Name <- ["include", "src", "deps"]].
 
 with_headers(Source, Headers, #{forms := Forms} = Made) ->
     Names = [{source_name, Name} || {attribute, _, file, {Name, _}} <- lists:sublist(Forms, 1)], % which ?FILE is
     Macros = [case Option of {d, Name} -> Name; {d, Name, Value} -> {Name, Value} end
               || Option <- given(Made), is_tuple(Option), element(1, Option) =:= d, tuple_size(Option) =< 3],
     case epp:parse_file(Source, Names ++ [{includes, Headers}, {macros, Macros}]) of
-        {ok, Read} -> compared(said(Read) =:= said(Forms), doubts(Source, Read, Made));
+        {ok, Read} ->
+            case said(Read) =:= said(Forms) of
+                true -> same;
+                false -> differs(doubts(Source, Read, Made), Source, Read, Made)
+            end;
         {error, Why} -> {not_compared, file:format_error(Why)}
     end.
 
-compared(true, _Doubts) -> same;
-compared(false, [Words | _]) -> {not_compared, Words};
-compared(false, []) -> outdated.
+differs([], _Source, _Read, _Made) -> outdated;
+differs([Words | _], Source, Read, #{forms := Forms} = Made) ->
+    case may_be_left_out(Source, Read, Made) orelse added(Read, Forms) =:= [] of
+        true -> {not_compared, Words};
+        false -> outdated
+    end.
 
-%% Why a source may differ that nobody changed. An error of syntax is a change: what was compiled had none.
-doubts(Source, Read, #{compiler := Version, options := Options} = Made) ->
+%% Why a source may differ that nobody changed. An error of syntax is a change: what was compiled had none. So is a macro that is not
+%% defined, where all is known that may define it.
+doubts(Source, Read, #{options := Options} = Made) ->
+    Depends = depends_on_release(Source, Read, Made),
+    Headers = [Info || {error, {_, epp, {include, _, _}} = Info} <- Read],
+    Errors = [Info || {error, {_, Module, Why} = Info} <- Read, not lists:member(Module, [erl_parse, erl_scan]),
+                      Depends orelse Headers =/= [] orelse not is_of_macro(Why)],
     ["its module was compiled with 'deterministic', and does not contain the options of the compiler" || Options =:= unknown]
-        ++ [mailbox_audit_compiler:first([{"", [Info]}]) || {error, {_, Module, _} = Info} <- Read,
-                                                            not lists:member(Module, [erl_parse, erl_scan])]
-        ++ ["it depends on the release of OTP, and another one compiled its module"
-            || lists:member(mailbox_audit_compiler:age(Version), [older, newer]), depends_on_release(Source, Read)]
-        ++ ["a parse transform changes it" || is_transformed(given(Made) ++ [InForm || {attribute, _, compile, InForm} <- Read])]
+        ++ [mailbox_audit_compiler:first([{"", [Info]}]) || Info <- Headers ++ Errors]
+        ++ ["it depends on the release of OTP, and another one compiled its module" || Depends]
+        ++ ["a parse transform changes it" || transforms(Read, Made) =/= []]
         ++ ["its module was compiled with an option 'feature'" || lists:keymember(feature, 1, given(Made))].
 
+is_of_macro({undefined, _, _}) -> true;
+is_of_macro({mismatch, _}) -> true;
+is_of_macro(_) -> false.
+
 %% By headers of OTP, or what asks for its release.
-depends_on_release(Source, Read) ->
-    lists:any(fun(File) -> lists:prefix(code:lib_dir(), File) orelse asks_for_release(mailbox_audit_files:read(File)) end,
-              lists:uniq([Source | [File || {attribute, _, file, {File, _}} <- Read]])).
+depends_on_release(Source, Read, #{compiler := Version}) ->
+    lists:member(mailbox_audit_compiler:age(Version), [older, newer])
+        andalso lists:any(fun(File) -> is_of_otp(File) orelse has(File, "OTP_RELEASE") end, files(Source, Read)).
 
-asks_for_release({ok, Text}) -> binary:match(Text, <<"OTP_RELEASE">>) =/= nomatch;
-asks_for_release({error, _}) -> false.
+%% Whether what this source has may not have been compiled, though it was there: by a condition on what is not known here, or by the
+%% only parse transform of OTP that takes functions away.
+may_be_left_out(Source, Read, #{options := Options} = Made) ->
+    Macros = Options =:= unknown orelse [none || {error, {_, epp, {include, _, _}}} <- Read] =/= [],
+    Release = depends_on_release(Source, Read, Made),
+    lists:member(eunit_striptests, transforms(Read, Made))
+        orelse lists:any(fun(File) ->
+                                 Macros andalso has(File, "^\\s*-\\s*(if|ifdef|ifndef)\\b")
+                                     orelse Release andalso has(File, "OTP_RELEASE")
+                         end, [File || File <- files(Source, Read), not is_of_otp(File)]).
 
-is_transformed(Options) -> lists:any(fun is_transform/1, lists:flatten(Options)).
+files(Source, Read) -> lists:uniq([Source | [File || {attribute, _, file, {File, _}} <- Read]]).
+
+is_of_otp(File) -> lists:prefix(code:lib_dir(), mailbox_audit_files:shown(File)).
+
+has(File, Pattern) ->
+    case mailbox_audit_files:read(File) of
+        {ok, Text} -> re:run(Text, Pattern, [multiline, {capture, none}]) =:= match;
+        {error, _} -> false
+    end.
+
+%% What the own files of a source have, and its module has not. What is done after a message came, a parse transform may well change.
+added(Read, Forms) ->
+    [Form || Form <- named_in(own(Read)), not lists:member(Form, named_in(Forms))] ++ (receives(own(Read)) -- receives(Forms)).
+
+named_in(Forms) ->
+    [{export, Function} || {attribute, _, export, Functions} <- Forms, Function <- Functions]
+        ++ [{function, {Name, Arity}} || {function, _, Name, Arity, _} <- Forms].
+
+%% Without those of headers of OTP, which may be of another release.
+own(Forms) -> own(Forms, true).
+
+own([{attribute, _, file, {File, _}} | Forms], _) -> own(Forms, not is_of_otp(File));
+own([Form | Forms], IsOwn) -> [Form || IsOwn] ++ own(Forms, IsOwn);
+own([], _) -> [].
+
+%% The patterns and guards of each, without places.
+receives(Forms) -> lists:flatmap(fun in_term/1, [erl_parse:map_anno(fun(_) -> 0 end, Form) || {function, _, _, _, _} = Form <- Forms]).
+
+in_term(Term) when is_tuple(Term) ->
+    [[{Patterns, Guards} || {clause, _, Patterns, Guards, _} <- element(3, Term)]
+     || tuple_size(Term) >= 3, element(1, Term) =:= 'receive', is_list(element(3, Term))] ++ in_term(tuple_to_list(Term));
+in_term([Term | Terms]) -> in_term(Term) ++ in_term(Terms);
+in_term(_) -> [].
+
+transforms(Read, Made) ->
+    [Name || {parse_transform, Name} <- lists:flatten(given(Made) ++ [InForm || {attribute, _, compile, InForm} <- Read])].
 
 is_transform(Option) -> is_tuple(Option) andalso element(1, Option) =:= parse_transform.
 

@@ -1,7 +1,7 @@
 %% @doc The modules of source files, compiled for the audit alone.
 -module(mailbox_audit_source).
 
--export([modules/1, headers/3, guarded/3, in_time/2]).
+-export([modules/1, headers/3, included/2, guarded/3, in_time/2]).
 
 -define(TIMEOUT_MS, 120_000).
 %% What else a source has read while it is compiled, by its path or that of an application.
@@ -75,6 +75,12 @@ in_time(Fun, TimeoutMs) ->
             {error, lists:flatten(io_lib:format("its compilation takes longer than ~b seconds", [TimeoutMs div 1000]))}
     end.
 
+%% @doc What a source includes, and what that does, from wherever it may be read: paths where there may be nothing.
+-spec included(file:filename_all(), [file:filename_all()]) -> [file:filename_all()].
+included(File, Headers) ->
+    {_, Seen} = special(File, Headers, #{}),
+    maps:values(Seen).
+
 %% A file whose reading may never end among what a source includes, and among what that does. A file is looked into once, by however
 %% many paths it includes itself.
 special(File, Headers, Seen) -> special(mailbox_audit_files:identity(File), File, Headers, Seen).
@@ -82,9 +88,9 @@ special(File, Headers, Seen) -> special(mailbox_audit_files:identity(File), File
 special(Identity, _File, _Headers, Seen) when is_map_key(Identity, Seen) -> {none, Seen};
 special(Identity, File, Headers, Seen) ->
     case mailbox_audit_files:read(File) of
-        {ok, Text} -> first_special(lists:append([places(Read, File, Headers) || Read <- reads(Text)]), Headers, Seen#{Identity => []});
+        {ok, Text} -> first_special(lists:append([places(Read, File, Headers) || Read <- reads(Text)]), Headers, Seen#{Identity => File});
         {error, special_file} -> {File, Seen};
-        {error, _} -> {none, Seen#{Identity => []}}
+        {error, _} -> {none, Seen#{Identity => File}}
     end.
 
 first_special([], _Headers, Seen) -> {none, Seen};
