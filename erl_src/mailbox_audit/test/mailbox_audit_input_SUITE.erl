@@ -786,6 +786,8 @@ source_of_a_module_of_another_release(Config) ->
                        [{Source, none, {not_compared, Words}} || Expected =:= unknown]}, {Version, Text, Outdated, Perhaps})
      end || Head <- ["-module(shop).\n-export([f/1]).\n"], Version <- ["8.0", "99.1"],
             {Text, Expected} <- [{?SCANS, same}, {"f(X) -> X.", outdated},
+                                 {"f(X) -> <<<. g() -> ok.", unknown}, {?SCANS ++ "\ng() -> receive a -> <<< end.\nh() -> ok.", unknown},
+                                 {"f(X) -> {X, \"\"\"\n  a\n  \"\"\"}.", unknown},
                                  {"-include_lib(\"kernel/include/file.hrl\").\nf(X) -> X.", unknown},
                                  {"-if(?OTP_RELEASE > 1).\nf(X) -> X.\n-endif.", unknown},
                                  {"-include_lib(\"kernel/include/file.hrl\").\nf(X) -> receive {X, A, b} -> A end.", outdated},

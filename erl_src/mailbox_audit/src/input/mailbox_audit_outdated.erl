@@ -12,6 +12,9 @@
 -export([sources/2]).
 -export_type([why/0]).
 
+%% What asks for the release; and what is no error of syntax in one, but means something else there (OTP 27 changed it).
+-define(OF_RELEASE, "OTP_RELEASE|\"\"\"").
+
 -type why() :: outdated | {not_compared, Why :: string()}.
 %% It differs from its module; or it is not known whether it does.
 
@@ -118,13 +121,12 @@ differs([Words | _], Source, Read, #{forms := Forms} = Made) ->
         false -> outdated
     end.
 
-%% Why a source may differ that nobody changed. An error of syntax is a change: what was compiled had none. So is a macro that is not
-%% defined, where all is known that may define it.
+%% Why a source may differ that nobody changed. An error of syntax is a change, but for that of another release: what was compiled had
+%% none. So is a macro that is not defined, where all is known that may define it.
 doubts(Source, Read, #{options := Options} = Made) ->
     Depends = depends_on_release(Source, Read, Made),
     Headers = [Info || {error, {_, epp, {include, _, _}} = Info} <- Read],
-    Errors = [Info || {error, {_, Module, Why} = Info} <- Read, not lists:member(Module, [erl_parse, erl_scan]),
-                      Depends orelse Headers =/= [] orelse not is_of_macro(Why)],
+    Errors = [Info || {error, {_, epp, Why} = Info} <- Read, Depends orelse Headers =/= [] orelse not is_of_macro(Why)],
     ["its module was compiled with 'deterministic', and does not contain the options of the compiler" || Options =:= unknown]
         ++ [mailbox_audit_compiler:first([{"", [Info]}]) || Info <- Headers ++ Errors]
         ++ ["it depends on the release of OTP, and another one compiled its module" || Depends]
@@ -135,20 +137,24 @@ is_of_macro({undefined, _, _}) -> true;
 is_of_macro({mismatch, _}) -> true;
 is_of_macro(_) -> false.
 
-%% By headers of OTP, or what asks for its release.
+%% By its syntax, by headers of OTP, or by what asks for its release.
 depends_on_release(Source, Read, #{compiler := Version}) ->
     lists:member(mailbox_audit_compiler:age(Version), [older, newer])
-        andalso lists:any(fun(File) -> is_of_otp(File) orelse has(File, "OTP_RELEASE") end, files(Source, Read)).
+        andalso (has_other_syntax(Read)
+                     orelse lists:any(fun(File) -> is_of_otp(File) orelse has(File, ?OF_RELEASE) end, files(Source, Read))).
 
-%% Whether what this source has may not have been compiled, though it was there: by a condition on what is not known here, or by the
-%% only parse transform of OTP that takes functions away.
+has_other_syntax(Read) -> lists:any(fun(Module) -> Module =/= epp end, [Module || {error, {_, Module, _}} <- Read]).
+
+%% Whether what this source has may not have been compiled, though it was there: by a condition on what is not known here, by text of
+%% another release that is no code there, or by the only parse transform of OTP that takes functions away.
 may_be_left_out(Source, Read, #{options := Options} = Made) ->
     Macros = Options =:= unknown orelse [none || {error, {_, epp, {include, _, _}}} <- Read] =/= [],
     Release = depends_on_release(Source, Read, Made),
     lists:member(eunit_striptests, transforms(Read, Made))
+        orelse Release andalso has_other_syntax(Read)
         orelse lists:any(fun(File) ->
                                  Macros andalso has(File, "^\\s*-\\s*(if|ifdef|ifndef)\\b")
-                                     orelse Release andalso has(File, "OTP_RELEASE")
+                                     orelse Release andalso has(File, ?OF_RELEASE)
                          end, [File || File <- files(Source, Read), not is_of_otp(File)]).
 
 files(Source, Read) -> lists:uniq([Source | [File || {attribute, _, file, {File, _}} <- Read]]).
@@ -199,4 +205,4 @@ without_transforms({attribute, _, compile, Option} = Form) -> [Form || not is_tr
 without_transforms(Form) -> [Form].
 
 counts({attribute, _, Name, _}) -> lists:member(Name, [export, import, record, compile, on_load]);
-counts(Form) -> lists:member(element(1, Form), [function, error, warning]).
+counts(Form) -> lists:member(element(1, Form), [function, error]). % a file of documentation that is not there is a warning
