@@ -274,6 +274,7 @@ field() {
 @test "field: nodes_flap" { field --once nodes_flap; }
 
 @test "field: not_accepted" { field --once not_accepted; }
+@test "field: on_load_waits" { field --once on_load_waits; }
 @test "field: one_buffer" { field --once one_buffer; }
 
 @test "field: one_spins" { field --once one_spins; }
@@ -311,6 +312,7 @@ field() {
 @test "field: regex_backtracks" { field --once regex_backtracks; }
 
 @test "field: remote_server" { field --once remote_server; }
+@test "field: replies_lost" { field --once replies_lost; }
 
 @test "field: request_workers" { field --once request_workers; }
 

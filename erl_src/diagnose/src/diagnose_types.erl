@@ -306,8 +306,8 @@
                      came => non_neg_integer(),
                      watched_ms => pos_integer(),
                      holds => [#{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none}],
-                     holders => #{asked | waiting := pos_integer(), in := frame()} | none,
-                     monitored => #{count | asked | waiting := pos_integer(), in := frame()} | none}
+                     holders => #{asked | waiting := pos_integer(), in := frame(), in_loop => boolean()} | none,
+                     monitored => #{count | asked | waiting := pos_integer(), in := frame(), in_loop => boolean(), asks => asks()} | none}
                  | #{name_servers := [binary()], % as 127.0.0.1:53, whom inet_res asks
                      count := pos_integer(),
                      ms := non_neg_integer(),

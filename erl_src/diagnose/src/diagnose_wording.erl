@@ -356,9 +356,7 @@ evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In
                     || #{came := #{count := Came, ms := For}} <- [Evidence], Came > 0],
                    [["; ", count(Waiting), " others of their kind are idle", in_function(At), " and do not wait for it"]
                     || #{holders := #{count := Waiting, in := At}} <- [Evidence]],
-                   [["; it monitors ", count(Count), " others, which do not wait for it: ", count(Waiting), " of ", count(Asked),
-                     " that were asked are idle", in_function(At)]
-                    || #{monitored := #{count := Count, asked := Asked, waiting := Waiting, in := At}} <- [Evidence]]]);
+                   [monitored(Monitored) || #{monitored := #{} = Monitored} <- [Evidence]]]);
 evidence(not_accepted, #{port := Port, least := Least, most := Most, looks := Looks, ms := Ms, accepting := IsAccepting, owner := Owner,
                          label := Label} = Evidence) ->
     io_lib:format("has connections that wait to be accepted on port ~b (owner ~ts~ts): ~ts at each of ~b looks within ~.1f s~ts~ts",
@@ -512,6 +510,12 @@ processes_are(Count) -> [count(Count), " processes are"].
 
 some_of(Names, Count) -> [lists:join(", ", [printable(Name) || Name <- Names]), [", ..." || Count > length(Names)]].
 
+monitored(#{on_load := true, in := In, asks := Asks}) ->
+    ["; it loads a module whose on_load function does not return,", in_function(In), in_turn("that function", Asks)];
+monitored(#{count := Count, asked := Asked, waiting := Waiting, in := At, asks := Asks}) ->
+    ["; it monitors ", count(Count), " others, which do not wait for it: ", count(Waiting), " of ", count(Asked),
+     " that were asked are idle", in_function(At), in_turn("one of these", Asks)].
+
 suspended_by([]) -> "";
 suspended_by(By) ->
     ["; suspended by ",
@@ -519,9 +523,11 @@ suspended_by(By) ->
                         [[", which is", in_function(In)] || In =/= unknown]]
                        || #{process := Process, label := Label, in := In} <- By])].
 
-in_turn([]) -> "";
-in_turn([First | Others] = Asks) ->
-    ["; it waits for ", awaited_one(First, "the answer"),
+in_turn(Asks) -> in_turn("it", Asks).
+
+in_turn(_, []) -> "";
+in_turn(Who, [First | Others] = Asks) ->
+    ["; ", Who, " waits for ", awaited_one(First, "the answer"),
      [[", which waits for ", awaited_one(Next, case Before of #{for := answer} -> "that"; _ -> "the answer" end)]
       || {Before, Next} <- lists:zip(lists:droplast(Asks), Others)]].
 

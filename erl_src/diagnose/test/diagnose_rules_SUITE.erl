@@ -27,6 +27,7 @@
          server_with_long_work_is_busy/1, who_asks_all_is_busy/1,
          server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
          modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
+         what_is_lent_is_known_where_somebody_has_it/1, on_load_that_waits_is_told_of/1,
          who_came_to_wait_and_who_hangs_is_told/1, who_is_monitored_beside_the_callers_is_asked/1,
          who_waits_for_its_next_message_is_at_rest/1, loops/0,
          messages_that_do_not_wait_long_are_none_too_many/1, what_was_swept_is_alive/1, whom_a_process_waits_for_is_told_by_its_function/1,
@@ -172,6 +173,7 @@ all() ->
      server_with_long_work_is_busy, who_asks_all_is_busy,
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
      modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of, what_is_traced_for_a_moment_is_as_before,
+     what_is_lent_is_known_where_somebody_has_it, on_load_that_waits_is_told_of,
      who_came_to_wait_and_who_hangs_is_told, who_is_monitored_beside_the_callers_is_asked, who_waits_for_its_next_message_is_at_rest,
      messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
      memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
@@ -2503,11 +2505,42 @@ who_came_to_wait_and_who_hangs_is_told(_) ->
                        unicode:characters_to_list(diagnose_wording:sentence(Sign))
                end,
     ?assertEqual(nomatch, string:find(Sentence(Idle), "came to wait")),
-    ?assertNotEqual(nomatch, string:find(Sentence(Idle#{came := 5, holders := #{asked => 3, waiting => 3, in => {m, uses, 1}}}),
+    ?assertNotEqual(nomatch, string:find(Sentence(Idle#{came := 5, holders := #{asked => 3, waiting => 3, in => {m, uses, 1}, in_loop => false}}),
                                          "5 new ones came to wait within 2.0 s; 3 others of their kind are idle in m:uses/1 and do not wait for it")),
     %% It may have lent what it has to others of another kind.
-    ?assertNotEqual(nomatch, string:find(Sentence(Idle#{monitored => #{count => 10, asked => 8, waiting => 7, in => {m, exports, 1}}}),
+    ?assertNotEqual(nomatch, string:find(Sentence(Idle#{monitored => #{count => 10, asked => 8, waiting => 7, in => {m, exports, 1}, in_loop => false, asks => []}}),
                                          "; it monitors 10 others, which do not wait for it: 7 of 8 that were asked are idle in m:exports/1")).
+
+%% A server that has forgotten to reply has nobody to whom it has lent anything. Its clients may rest in their own loops.
+what_is_lent_is_known_where_somebody_has_it(_) ->
+    Idle = #{for => answer, pid => ~"<0.9.0>", name => jobs, label => unknown, count => 400, ms => 4000, depth => 0, status => waiting,
+             in => [{gen_server, loop, 7}], kinds => [{{m, works, 0}, 400}], at_rest => true, came => 0, watched_ms => 2000, holders => none},
+    Seen = #{asked => 3, waiting => 3, in => {m, uses, 1}, in_loop => false},
+    Is = fun(One, Words) ->
+                 [#{signs := [#{kind := awaited, advice := Advice}]}] = found(#{awaited => [One]}, []),
+                 string:find(Advice, Words) =/= nomatch
+         end,
+    [?assertEqual({Lent, not Lent}, {Is(One, "resources are used up"), Is(One, "gen_server:reply/2")})
+     || {Lent, One} <- [{false, Idle}, {true, Idle#{holders := Seen}}, {false, Idle#{holders := Seen#{in_loop := true}}},
+                        {true, Idle#{monitored => Seen#{count => 3, asks => []}}},
+                        {false, Idle#{monitored => Seen#{in_loop := true, count => 3, asks => []}}}]].
+
+%% The code server monitors who runs such a function for it.
+on_load_that_waits_is_told_of(_) ->
+    Asks = [#{pid => ~"<0.8.0>", name => keyring, in => {code_server, call, 1}, for => answer, label => unknown},
+            #{pid => ~"<0.50.0>", name => code_server, in => {code_server, loop, 1}, for => answer, label => unknown}],
+    Server = #{for => answer, pid => ~"<0.50.0>", name => code_server, label => unknown, count => 120, ms => 4000, depth => 0,
+               status => waiting, in => [{code_server, loop, 1}], kinds => [{{m, works, 0}, 120}], at_rest => true, came => 0,
+               watched_ms => 2000, holders => none,
+               monitored => #{count => 1, asked => 1, waiting => 1, in => {codec, init, 0}, in_loop => false, asks => Asks}},
+    [#{signs := [#{advice := Advice} = Sign]}] = found(#{awaited => [Server]}, []),
+    ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+                                         "whose on_load function does not return, in codec:init/0; that function waits for the answer of"
+                                         " <0.8.0> (keyring) in code_server:call/1, which waits for that of <0.50.0> (code_server)")),
+    ?assertEqual([true, false], [string:find(Advice, Words) =/= nomatch || Words <- ["never returns", "used up"]]),
+    Waits = Server#{monitored => #{count => 1, asked => 1, waiting => 1, in => {codec, init, 0}, in_loop => false, asks => []}},
+    [#{signs := [#{advice := Other}]}] = found(#{awaited => [Waits]}, []),
+    ?assertEqual(nomatch, string:find(Other, "never returns")).
 
 %% A pool monitors who has borrowed from it, and who waits for it. Its members are linked to it.
 who_is_monitored_beside_the_callers_is_asked(_) ->

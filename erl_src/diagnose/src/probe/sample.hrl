@@ -466,10 +466,18 @@ at_rest_meanwhile(Pid, Until) ->
             wait(max(0, Until - now_ms())),
             Now = callers(Pid),
             #{at_rest => true, came => came(Now), watched_ms => max(1, now_ms() - Began),
-              holders => at_rest(Others, Now),
-              monitored => case at_rest(Monitored, Now) of none -> none; #{} = Some -> Some#{count => Count} end};
+              holders => without_first(at_rest(Others, Now)),
+              monitored => with_count(Count, Pid, at_rest(Monitored, Now))};
         false -> none
     end.
+
+without_first(none) -> none;
+without_first(Some) -> maps:remove(first, Some).
+
+%% And for whom one of them waits in turn, which may be for the server itself.
+with_count(_Count, _Server, none) -> none;
+with_count(Count, Server, #{first := First} = Some) ->
+    (maps:remove(first, Some))#{count => Count, asks => asks_in_turn(First, [First, Server])}.
 
 %% Who has the locks that others wait for. The locker of mnesia gives the tables of all, where these are not large.
 lock_holders(mnesia_locker, Until) ->
@@ -582,24 +590,41 @@ with_reductions(Pids) -> [{One, Reductions} || One <- lists:sublist(Pids, ?HOLDE
 
 kind_key(Pid) -> process_info(Pid, [initial_call, parent]).
 
-%% How many of these were asked, how many of them did nothing but to be asked, and where most of those wait.
+%% How many of these were asked, how many of them did nothing but to be asked, and where most of those wait: for their next message, or
+%% inside of what they do.
 at_rest([], _) -> none;
 at_rest(Others, Callers) ->
-    Seen = [own_frame(Stack)
+    Seen = [{waits_at(Stack), is_main_loop([frame(Frame) || Frame <- Stack]), One}
             || {One, Before} <- Others, not lists:member(One, Callers),
                [{_, waiting}, {_, Now}, {_, [_ | _] = Stack}] <- [process_info(One, [status, reductions, current_stacktrace])],
                Now - Before =< ?ASKED_REDUCTIONS],
-    case most_frequent(Seen) of
-        [{Times, In} | _] -> #{asked => length(Others), waiting => Times, in => In};
+    case most_frequent([{In, IsInLoop} || {In, IsInLoop, _} <- Seen]) of
+        [{Times, {In, IsInLoop}} | _] ->
+            [First | _] = [One || {I, L, One} <- Seen, {I, L} =:= {In, IsInLoop}],
+            #{asked => length(Others), waiting => Times, in => In, in_loop => IsInLoop, first => First};
         [] -> none
     end.
+
+%% The code server has on_load functions run in processes of their own: then that function, which tells the module.
+waits_at(Stack) ->
+    case lists:splitwith(fun(Frame) -> not is_of_on_load(Frame) end, Stack) of
+        {[_ | _] = Above, [_ | _]} -> frame(lists:last(Above));
+        _ -> own_frame(Stack)
+    end.
+
+is_of_on_load({code_server, Function, _, _}) -> binary:match(atom_to_binary(Function, utf8), <<"on_load">>) =/= nomatch;
+is_of_on_load(_) -> false.
 
 least_awaited({far, Node, _}) ->
     case is_connected(Node) of
         true -> ?AWAITED;
         false -> ?AWAITED_FEW
     end;
-least_awaited({answer, _}) -> ?AWAITED;
+least_awaited({answer, Pid}) ->
+    case registered_as(Pid) of
+        code_server -> ?AWAITED_FEW; % nobody waits there for work
+        _ -> ?AWAITED
+    end;
 least_awaited({host, _}) -> ?AWAITED;
 least_awaited({socket, _}) -> ?NOT_READ;
 least_awaited({lock, _}) -> ?AWAITED_FEW;

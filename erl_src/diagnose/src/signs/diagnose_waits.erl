@@ -103,16 +103,15 @@ of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := I
                            #{} -> unknown
                        end,
             monitored => case Awaited of
-                             #{monitored := #{in := Where} = Monitored} -> Monitored#{in := label(Where)};
+                             #{monitored := #{in := Where} = Monitored} ->
+                                 (maps:with([count, asked, waiting], Monitored))
+                                     #{in => label(Where), on_load => is_loading(Awaited),
+                                       asks => diagnose_mailboxes:asks(maps:merge(#{asks => []}, Monitored))};
                              #{} -> unknown
                          end,
             'of' => kinds_of(Kinds)},
           case 2 * Depth >= Count of
-              _ when map_get(at_rest, Awaited) ->
-                  "It has received these calls and waits for its next message. Its resources are used up: they are not returned, or there"
-                  " are too few. Find the processes that hold them, and what these wait for. Bound the time for which a process may keep"
-                  " one, return it in an after clause, and monitor whoever holds it. (If they ask it for work and there is none,"
-                  " nothing is wrong.)";
+              _ when map_get(at_rest, Awaited) -> at_rest_advice(Awaited);
               true -> "Their calls wait in its mailbox, and it does not receive them: find out what it waits for.";
               false ->
                   "It has received these calls and has not answered them: it may be a pool whose members were not given back, a limit that"
@@ -121,6 +120,35 @@ of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := I
           end,
           diagnose_proof:look())];
 of_awaited(#{}) -> [].
+
+%% The code server monitors nobody else.
+is_loading(#{name := Name, monitored := #{}}) -> Name =:= code_server;
+is_loading(#{}) -> false.
+
+%% What it has lent is only known where somebody is seen who may have it, and is in the middle of something.
+at_rest_advice(#{holders := Holders} = Awaited) ->
+    Monitored = maps:get(monitored, Awaited, none),
+    case {is_loading(Awaited), lists:any(fun(#{in_loop := IsInLoop}) -> not IsInLoop; (_) -> false end, [Holders, Monitored])} of
+        {true, _} -> on_load_advice(Awaited);
+        {false, true} ->
+            "It has received these calls and waits for its next message. Its resources are used up: they are not returned, or there"
+            " are too few. Find the processes that hold them, and what these wait for. Bound the time for which a process may keep"
+            " one, return it in an after clause, and monitor whoever holds it. (If they ask it for work and there is none,"
+            " nothing is wrong.)";
+        {false, false} ->
+            "It has received these calls, and waits in its own loop for its next message: it answers them later, or never. Find out what"
+            " happens to a call that it does not answer at once (noreply): each way must end in gen_server:reply/2, also if the process"
+            " that was to reply ends (monitor it). Or they wait for a lock, or for a limit that it keeps. (If they ask it for work and"
+            " there is none, nothing is wrong.)"
+    end.
+
+on_load_advice(#{pid := Pid, monitored := Monitored}) ->
+    Asks = maps:get(asks, Monitored, []),
+    ["Who calls a module, or loads it, waits until its on_load function has returned. ",
+     ["This one waits for a process that waits for the module, so it never returns. "
+      || Asks =/= [], maps:get(pid, lists:last(Asks)) =:= Pid],
+     "An on_load function should load native functions and nothing else: make no calls of other processes there. Do such work when the"
+     " application starts."].
 
 %% Of another node, which cannot be looked at from here.
 awaited_far(#{awaited := Awaited}) ->
