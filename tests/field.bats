@@ -259,6 +259,7 @@ field() {
 
 @test "field: mnesia_dumps" { field --once mnesia_dumps; }
 @test "field: mnesia_lock_held" { field --once mnesia_lock_held; }
+@test "field: mnesia_peer_stopped" { field --once mnesia_peer_stopped; }
 
 @test "field: monitor_flooded" { field --once monitor_flooded; }
 @test "field: monitors_by_name" { field --once monitors_by_name; }

@@ -306,6 +306,7 @@
                      came => non_neg_integer(),
                      watched_ms => pos_integer(),
                      holds => [#{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none}],
+                     nodes => [#{node := node(), answers := boolean()}],
                      holders => #{asked | waiting := pos_integer(), in := frame(), in_loop => boolean()} | none,
                      monitored => #{count | asked | waiting := pos_integer(), in := frame(), in_loop => boolean(), asks => asks()} | none}
                  | #{name_servers := [binary()], % as 127.0.0.1:53, whom inet_res asks
@@ -330,7 +331,7 @@
 %% at_rest: it was seen waiting for its next message. Then, of two looks: how many that were started since came to wait, and how many
 %% wait no longer; and of those alike, and of those that it monitors, that do not wait for it how many do nothing meanwhile, and where most
 %% of these wait.
-%% lock: it gives out the locks that they wait for; holds: who has them. far: it is on another node; called: its name or identifier
+%% lock: it gives out the locks that they wait for; holds: who has them; nodes: other nodes that keep locks from them. far: it is on another node; called: its name or identifier
 %% there, or erpc.
 -type not_accepted() :: #{looks := pos_integer(), ms := pos_integer(),
                           sockets := [#{port := non_neg_integer(), least | most := pos_integer(), accepting := boolean(),

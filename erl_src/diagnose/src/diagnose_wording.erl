@@ -342,13 +342,16 @@ evidence(awaited, #{name_servers := Servers, processes := Processes, ms := Ms, '
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the address of a host: inet_res asks ~ts",
                   [count(Processes), Ms / 1000, kinds(Of),
                    case Servers of [] -> "no name server"; _ -> ["the name servers ", lists:join(", ", Servers)] end]);
-evidence(awaited, #{for := lock, processes := Processes, ms := Ms, 'of' := Of, holds := Holds}) ->
-    io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for a lock that it gives out~ts",
+evidence(awaited, #{for := lock, processes := Processes, ms := Ms, 'of' := Of, holds := Holds, nodes := Nodes}) ->
+    io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for a lock that it gives out~ts~ts",
                   [count(Processes), Ms / 1000, kinds(Of),
                    [["; such a lock is held by ",
                      lists:join(", ", [[Process, [[" (", Label, ")"] || Label =/= unknown],
                                         [[", which is", in_function(In)] || In =/= unknown]]
-                                       || #{process := Process, label := Label, in := In} <- Holds])] || Holds =/= []]]);
+                                       || #{process := Process, label := Label, in := In} <- Holds])] || Holds =/= []],
+                   [["; it is kept by another node: ",
+                     lists:join(" or ", [[printable(atom_to_binary(Node, utf8)), case Answers of true -> ""; false -> ", which does not answer" end]
+                                         || #{node := Node, answers := Answers} <- Nodes])] || Nodes =/= []]]);
 evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In, 'of' := Of} = Evidence) ->
     io_lib:format("about ~ts processes have waited for its answer to a call for ~.1f s and more (~ts), while it is ~ts~ts~ts~ts~ts",
                   [count(Processes), Ms / 1000, kinds(Of), atom_to_list(Status), in_function(In),

@@ -2441,6 +2441,11 @@ waiting_for_an_answer_is_told_of(_) ->
     ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
                                          "for 4.0 s and more (600 of m:f/0) for a lock that it gives out; such a lock is held by"
                                          " <0.8.0> (m:pays/1), which is in m:calls_bank/2, <9.8.0>")),
+    Locked = Awaited#{for := lock, holds => [Holder], nodes => [#{node => d@e, answers => false}]},
+    [#{signs := [#{advice := Advice} = OfNode]}] = found(#{awaited => [Locked]}, []),
+    ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(OfNode)),
+                                         "which is in m:calls_bank/2; it is kept by another node: d@e, which does not answer")),
+    ?assertEqual([true, false], [string:find(Advice, Words) =/= nomatch || Words <- ["net_ticktime", "Find the process that holds"]]),
     Far = #{far => b@c, connected => true, called => ~"prices", count => 300, ms => 2000, kinds => [{unknown, 300}]},
     ?assertMatch([#{subject := node, signs := [#{kind := awaited, evidence := #{node := b@c, called := ~"prices", processes := 300}}]}],
                  found(#{awaited => [Far]}, [])),

@@ -47,6 +47,9 @@
 -define(MEANWHILE_MS, 2000).
 %% So many locks and those that wait for them are asked for.
 -define(LOCKS, 5000).
+%% So many other nodes are asked whether they answer at all, for so long.
+-define(ASKED_NODES, 20).
+-define(NODE_MS, 800).
 %% So many of the same kind that do not wait for it are asked what they are, and so many of them what they do; of those that it monitors,
 %% too.
 -define(ALIKE_ASKED, 50).
@@ -448,7 +451,12 @@ meanwhile({answer, Pid}, Until) when node(Pid) =:= node() ->
             end;
         [] -> at_rest_meanwhile(Pid, Until)
     end;
-meanwhile({lock, Server}, Until) -> #{for => lock, holds => [holder(Pid) || Pid <- lock_holders(registered_as(Server), Until)]};
+meanwhile({lock, Server}, Until) ->
+    Name = registered_as(Server),
+    %% First, since the rest may take all of the time.
+    Nodes = which_answer(lists:sublist(nodes_of_locks(Name), ?ASKED_NODES)),
+    Holders = lock_holders(Name, Until),
+    #{for => lock, holds => [holder(Pid) || Pid <- Holders], nodes => locked_on(Name, Holders, Nodes)};
 meanwhile(_, _) -> none.
 
 %% Who registers a global name asks the name server, which waits for the lock of all nodes with it.
@@ -505,6 +513,57 @@ of_transactions(Queue, Until) ->
                   [Id || Id <- Before, lists:member(Id, After)]
           end,
     [Pid || {_, {tid, _, Pid}} <- most_frequent(Ids), is_pid(Pid)].
+
+%% Other nodes that may keep a lock from those that wait for it here.
+nodes_of_locks(mnesia_locker) -> state_of(mnesia_gvar, {current, db_nodes}) -- [node()];
+nodes_of_locks(Name) -> lists:usort([node(Pid) || Pid <- lock_holders(Name, 0)]) -- [node()].
+
+%% As net_adm:ping/1 asks, but of all at a time, without a new connection, and without a wait for one that is full.
+which_answer([]) -> [];
+which_answer(Nodes) ->
+    case apart(fun() ->
+                       Asked = [{Node, asked_node(Node)} || Node <- Nodes],
+                       Until = now_ms() + ?NODE_MS,
+                       [#{node => Node, answers => has_answered(Ref, Until)} || {Node, Ref} <- Asked]
+               end) of
+        lost -> [];
+        Answers -> Answers
+    end.
+
+asked_node(Node) ->
+    Ref = make_ref(),
+    case erlang:send({net_kernel, Node}, {'$gen_call', {self(), Ref}, {is_auth, node()}}, [noconnect, nosuspend]) of
+        ok -> Ref;
+        _ -> none
+    end.
+
+has_answered(none, _Until) -> false;
+has_answered(Ref, Until) -> receive {Ref, _} -> true after max(0, Until - now_ms()) -> false end.
+
+%% The node of who has a lock; and those of mnesia for which a process waits that has one here, as if nobody has one: of these rather those
+%% that do not answer.
+locked_on(mnesia_locker, Holders, [_ | _] = Nodes) ->
+    case {waits_for_nodes(Holders), [One || #{answers := false} = One <- Nodes]} of
+        {false, _} -> nodes_of(Holders, Nodes);
+        {true, []} -> lists:sublist(Nodes, ?LARGEST);
+        {true, Silent} -> lists:sublist(Silent, ?LARGEST)
+    end;
+locked_on(_Name, Holders, Nodes) -> nodes_of(Holders, Nodes).
+
+nodes_of(Pids, Nodes) -> [One || #{node := Node} = One <- Nodes, lists:member(Node, [node(Pid) || Pid <- Pids])].
+
+waits_for_nodes([]) -> of_locker(get_lock_queue) =:= [];
+waits_for_nodes(Holders) ->
+    Queued = [Pid || {_, _, _, {tid, _, Pid}, _} <- of_locker(get_lock_queue)],
+    lists:any(fun waits_for_node/1, [Pid || Pid <- Holders, node(Pid) =:= node()] -- Queued).
+
+%% A lock of another node, or its vote for a commit.
+waits_for_node(Pid) ->
+    case process_info(Pid, current_function) of
+        {_, {mnesia_locker, Function, _}} -> Function =/= loop;
+        {_, {mnesia_tm, Function, _}} -> lists:member(Function, [rec_all, rec_dirty, get_dirty_reply]);
+        _ -> false
+    end.
 
 ids_with_locks() -> [Id || {_, _, Id} <- of_locker(get_held_locks)].
 

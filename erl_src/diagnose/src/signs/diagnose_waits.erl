@@ -86,9 +86,9 @@ of_awaited(#{for := lock, count := Count, ms := Ms, depth := Depth, status := St
             holds => [#{process => process(One),
                         label => case Label of unknown -> unknown; _ -> label(Label) end,
                         in => in(In)}
-                      || #{label := Label, in := In} = One <- maps:get(holds, Awaited, [])]},
-          "Find the process that holds the lock (mnesia:system_info(held_locks) and lock_queue; for global: ets:tab2list(global_locks)),"
-          " and what it waits for. Make no calls and send no messages inside a transaction, and lock rows instead of tables.",
+                      || #{label := Label, in := In} = One <- maps:get(holds, Awaited, [])],
+            nodes => maps:get(nodes, Awaited, [])},
+          lock_advice([Node || #{answers := false} = Node <- maps:get(nodes, Awaited, [])]),
           diagnose_proof:look())];
 of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Awaited) when Depth < ?BEHIND ->
     [sign(awaited,
@@ -120,6 +120,13 @@ of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := I
           end,
           diagnose_proof:look())];
 of_awaited(#{}) -> [].
+
+lock_advice([]) ->
+    "Find the process that holds the lock (mnesia:system_info(held_locks) and lock_queue; for global: ets:tab2list(global_locks)),"
+    " and what it waits for. Make no calls and send no messages inside a transaction, and lock rows instead of tables.";
+lock_advice([_ | _]) ->
+    "That node is connected, and does not answer: see whether it is stopped, hangs or has no memory. All wait until it goes on or the"
+    " connection ends: net_ticktime of kernel (60 s) is the longest time for that; erlang:disconnect_node/1 ends it now.".
 
 %% The code server monitors nobody else.
 is_loading(#{name := Name, monitored := #{}}) -> Name =:= code_server;
