@@ -307,6 +307,7 @@ field() {
 @test "field: program_hangs" { field --once program_hangs; }
 
 @test "field: queue_index" { field --once queue_index; }
+@test "field: range_listed" { field --once range_listed; }
 
 @test "field: reads_blocked" { field --once reads_blocked; }
 

@@ -74,7 +74,7 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans) ->
     Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Faults)}
             || #{pid := Pid} = Suspect <- Suspects]
         ++ [{Parent, diagnose_starts:of_parent(Parent, Look)} || #{starts := #{parents := Parents}} <- [Look], Parent <- Parents]
-        ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent) ++ diagnose_starts:of_births(Look)}
+        ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent, maps:get(starts, Look)) ++ diagnose_starts:of_births(Look)}
             || #{births := #{pid := Pid} = Parent} <- [Look], not diagnose_starts:is_restarting(Pid, Look)]
         ++ [{One#{label => unknown}, diagnose_waits:of_unresponsive(One)} || One <- Unresponsive]
         ++ [{Server, diagnose_work:of_lookups(Lookups)}

@@ -62,7 +62,7 @@ evidence(binary_pressure, #{collections := Count, full := Full, 'of' := All, hel
                    bytes(Memory), how_sure(Sure)]);
 evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections := Collections, first_bytes := First,
                         last_bytes := Last, alike := Alike, spent_ms := Spent, window_ms := Ms, saves_ms := Saves,
-                        memory_bytes := Memory, sure := Sure, limit_bytes := Limit}) ->
+                        memory_bytes := Memory, sure := Sure, limit_bytes := Limit, in := In}) ->
     [io_lib:format("starts processes (~ts); ~b ended within ~b ms, and the heaps of ~b of these had grown from ~ts, ~b of them to about ~ts",
                    [lists:join(", ", Of), Ended, Ms, Grown, bytes(First), Alike, bytes(Last)]),
      case Limit > 0 andalso 2 * Last > Limit of
@@ -70,7 +70,8 @@ evidence(small_start, #{'of' := Of, ended := Ended, grown := Grown, collections 
          false ->
              io_lib:format("; the ~b collections took ~.1f ms, and the change would save ~.1f ms of that for up to ~ts of memory each~ts",
                            [Collections, Spent, Saves, bytes(Memory), how_sure(Sure)])
-     end];
+     end,
+     [["; they work mostly in ", lists:join(", ", In)] || In =/= []]];
 evidence(deep_mailbox, Evidence) -> deep(Evidence);
 evidence(restart_loop, #{again := Again, window_ms := Ms}) ->
     [io_lib:format("has processes that failed and were started again within ~.1f s: ", [Ms / 1000]),

@@ -222,18 +222,29 @@ births_have_theirs(_) ->
     Births = #{pid => ~"<0.9.0>", name => listener, labels => [{request, init, 1}], window_ms => 1000, ended => 110, grown => 100,
                collections => 700, us => 100_000, left => 5_000_000, first => 186_400,
                limit => 0, sizes => lists:sort([100_000 + 100 * N || N <- lists:seq(1, 100)])},
-    [#{kind := small_start, setting := {min_heap_size, Words}} = Sign] = diagnose_collections:of_births(Births),
+    [#{kind := small_start, setting := {min_heap_size, Words}} = Sign] = diagnose_collections:of_births(Births, unknown),
     ?assertEqual(105_000 div 8, Words),
     ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Sign), "request:init/1")),
+    %% Where they are seen, the program makes what is large.
+    Starts = fun(Label) ->
+                     #{looks => 1, samples => [{running, [{lists, reverse, 2}, {dates, range, 1}, {request, init, 1}], 9},
+                                               {running, [{request, init, 1}], 2}],
+                       unlisted => false, ms => 1, a_second => 0, parents => [],
+                       most => #{pid => ~"<0.9.0>", name => listener, label => unknown, part => 1.0, labels => [{Label, 90}]}}
+             end,
+    [#{advice := Where} = Seen] = diagnose_collections:of_births(Births, Starts({request, init, 1})),
+    ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Seen), "they work mostly in request:init/1, lists:reverse/2, dates:range/1")),
+    ?assertNotEqual(nomatch, string:find(Where, "whether they need all of it")),
+    ?assertMatch([#{evidence := #{in := []}}], diagnose_collections:of_births(Births, Starts({other, init, 1}))),
     %% What does not fit below their max_heap_size is not advised.
-    ?assertMatch([#{setting := _}], diagnose_collections:of_births(Births#{limit := 300_000})),
-    [#{advice := Advice} = Limited] = diagnose_collections:of_births(Births#{limit := 150_000}),
+    ?assertMatch([#{setting := _}], diagnose_collections:of_births(Births#{limit := 300_000}, unknown)),
+    [#{advice := Advice} = Limited] = diagnose_collections:of_births(Births#{limit := 150_000}, unknown),
     ?assertEqual(false, is_map_key(setting, Limited)),
     ?assertEqual(nomatch, string:find(Advice, "min_heap_size")),
     ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Limited), "the limit (max_heap_size) is 150")),
-    ?assertEqual([], diagnose_collections:of_births(Births#{ended := 300})),
-    ?assertEqual([], diagnose_collections:of_births(Births#{us := 1000})),
-    ?assertEqual([], diagnose_collections:of_births(Births#{sizes := [1000 * N * N || N <- lists:seq(1, 100)]})).
+    ?assertEqual([], diagnose_collections:of_births(Births#{ended := 300}, unknown)),
+    ?assertEqual([], diagnose_collections:of_births(Births#{us := 1000}, unknown)),
+    ?assertEqual([], diagnose_collections:of_births(Births#{sizes := [1000 * N * N || N <- lists:seq(1, 100)]}, unknown)).
 
 little_is_worth_no_setting(_) ->
     ?assertEqual([], signs([why(#{young => 600_000, aged => 500_000, left => 490_000})])),

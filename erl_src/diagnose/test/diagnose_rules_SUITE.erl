@@ -509,7 +509,14 @@ what_processes_are_given_is_told_of(_) ->
     {0, Taken} = Copied(fun() -> receive {config, Received} -> receive stop -> Received end end end, [{config, Large}]),
     ?assertEqual({true, true}, {Given >= 16 * 50_000, Taken >= 16 * 50_000}),
     ?assertEqual({0, 0}, Copied(fun() -> Own = lists:seq(1, 50_000), receive stop -> Own end end, [])),
-    ?assertEqual({0, 0}, Copied(fun() -> receive stop -> ok end end, [])).
+    ?assertEqual({0, 0}, Copied(fun() -> receive stop -> ok end end, [])),
+    %% What it makes itself of what it has.
+    Reversed = fun() ->
+                       Own = [N || N <- lists:seq(1, 50_000)],
+                       Back = lists:reverse(Own),
+                       receive stop -> {Own, Back} end
+               end,
+    ?assertMatch({_, 0}, Copied(Reversed, [])).
 
 %% Linux lists the sockets that listen first, with how many connections wait to be accepted.
 connections_that_nobody_accepts_are_told_of(_) ->

@@ -247,11 +247,16 @@ unborn(#{parents := Parents, began := Began} = Born) ->
     Born#{ms => max(1, now_ms() - Began)}.
 
 %% The first sizes of a heap and the last are kept, how often it grew, what that took, and the most that was put beside it at once, for
-%% which it had no room. (An attempt that moves nothing leaves that there: it is not counted again.)
-grows(Start, At, #{heap_block_size := Block, mbuf_size := Fragments}, #{open := Open, first := First, taken := Taken} = Child)
+%% which it had no room. (An attempt that moves nothing leaves that there: it is not counted again.) A native function may have made that
+%% of what the heap has.
+grows(Start, At, #{heap_block_size := Block, heap_size := Heap, old_heap_size := Old, mbuf_size := Fragments},
+      #{open := Open, first := First, taken := Taken} = Child)
   when Start =:= gc_minor_start; Start =:= gc_major_start ->
     Child#{open := {At, Block}, first := case First of 0 -> Block; _ -> First end,
-           taken := case Open of none when Fragments >= ?TAKEN_WORDS -> max(Taken, Fragments); _ -> Taken end};
+           taken := case Open of
+                        none when Fragments >= ?TAKEN_WORDS, 2 * (Heap + Old) < Fragments -> max(Taken, Fragments);
+                        _ -> Taken
+                    end};
 grows(_, At, #{heap_block_size := Block, heap_size := Left},
       #{open := {Began, Before}, last := Last, grown := Grown, collections := Count, time := Time, left := All} = Child) ->
     Child#{open := none, last := max(Last, Block), grown := Grown + is(Block > Before), collections := Count + 1,

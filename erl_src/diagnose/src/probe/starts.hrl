@@ -115,9 +115,10 @@ copied(Settings, #{used := Used, old := 0, recent := 0, fragments := Fragments})
     end;
 copied(_, _) -> 0.
 
-%% @doc Bytes beside that heap: what was copied to the process since, in one piece that had no room there.
--spec taken(#{fragments := non_neg_integer(), _ => _}) -> non_neg_integer().
-taken(#{fragments := Fragments}) when Fragments >= ?COPIED_BYTES -> Fragments;
+%% @doc Bytes beside that heap: what was copied to the process since, in one piece that had no room there. A native function that makes a
+%% term of one that the process has (lists:reverse/2, ++, maps:to_list/1) puts it there, too: then there is at least half as much on the heap.
+-spec taken(#{used | fragments := non_neg_integer(), _ => _}) -> non_neg_integer().
+taken(#{used := Used, fragments := Fragments}) when Fragments >= ?COPIED_BYTES, 2 * (Used - Fragments) < Fragments -> Fragments;
 taken(_) -> 0.
 
 newborn(Pid, Parent, #{label := Label, lib := IsLib, copied := Copied, taken := Taken, limit := Limit},

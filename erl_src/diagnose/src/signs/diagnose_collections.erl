@@ -2,7 +2,7 @@
 %% A setting is given in words, as the VM takes it. Pure.
 -module(diagnose_collections).
 
--export([of_process/1, of_births/1]).
+-export([of_process/1, of_births/2]).
 
 -include("../diagnose_bounds.hrl").
 
@@ -10,6 +10,7 @@
 %% With a full sweep after so many minor collections twenty of twenty-one are saved, and what dies in the old generation is freed all the
 %% same. Where nearly as many come between two already, four times as many save three of four.
 -define(AFTER, 20).
+-define(TOLD_FUNCTIONS, 3).
 
 %% @doc The signs of a process that was traced: at most one for each kind.
 -spec of_process(diagnose_types:suspect()) -> [diagnose_types:sign()].
@@ -110,11 +111,12 @@ pressure(#{pauses := #{why := Why, window_ms := Ms}} = Suspect) ->
      || Count >= ?VIRTUAL_COLLECTIONS, 2 * Count >= All, is_costly(Us, Ms),
         HeldLeft >= ?MOSTLY * Held orelse Left >= ?MOSTLY * (Left + Freed)].
 
-%% @doc The sign of a process that starts many which grow through the same sizes.
--spec of_births(diagnose_types:births()) -> [diagnose_types:sign()].
+%% @doc The sign of a process that starts many which grow through the same sizes; with what those do that were seen when they were new.
+-spec of_births(diagnose_types:births(), diagnose_types:starts() | unknown | too_many) -> [diagnose_types:sign()].
 of_births(#{labels := Labels, window_ms := Ms, ended := Ended, grown := Grown, collections := Collections, us := Us, left := Left,
-            first := First, sizes := Sizes, limit := Limit})
+            first := First, sizes := Sizes, limit := Limit}, Starts)
   when Grown >= ?BIRTHS ->
+    In = works_in(Labels, Starts),
     Middle = lists:nth((Grown + 1) div 2, Sizes),
     IsLimited = Limit > 0 andalso 2 * Middle > Limit,
     Alike = length([Size || Size <- Sizes, 2 * Size >= Middle, Size =< 2 * Middle]),
@@ -125,16 +127,27 @@ of_births(#{labels := Labels, window_ms := Ms, ended := Ended, grown := Grown, c
                                        collections => Collections, first_bytes => First div Grown, last_bytes => Middle, alike => Alike,
                                        copied_bytes => Left, spent_ms => Us / 1000, window_ms => Ms,
                                        saves_ms => Us * (Collections - Grown) div Collections / 1000,
-                                       memory_bytes => max(0, Middle - First div Grown), sure => likely, limit_bytes => Limit},
+                                       memory_bytes => max(0, Middle - First div Grown), sure => likely, limit_bytes => Limit,
+                                       in => In},
                                      case IsLimited of
                                          true ->
                                              "Before the heap grows beyond max_heap_size, the VM ends the process (kill), so find out how"
                                              " these processes end: the work of those that are killed is lost, and starts again. Have them"
                                              " keep less at a time, or raise the limit.";
-                                         false -> larger_start(Words, Middle - First div Grown)
+                                         false ->
+                                             [["First see what they make there, and whether they need all of it (a list for one of its elements)."
+                                               " If they do: " || In =/= []],
+                                              larger_start(Words, Middle - First div Grown)]
                                      end, diagnose_proof:look()))
      || 2 * Grown >= Ended, Alike >= ?MOSTLY * Grown, is_costly(Us, Ms)];
-of_births(#{}) -> [].
+of_births(#{}, _) -> [].
+
+%% The functions that these are in at most looks, if they are most of those that are started.
+works_in(Labels, #{samples := Samples, most := #{labels := Most}}) ->
+    {Looks, Functions} = diagnose_samples:worked_in(Samples),
+    [diagnose_wording:label(Function) || Looks >= ?BUSY_LOOKS, lists:any(fun(Label) -> lists:keymember(Label, 1, Most) end, Labels),
+                                         {Function, Times} <- lists:sublist(Functions, ?TOLD_FUNCTIONS), 2 * Times >= Looks];
+works_in(_, _) -> [].
 
 larger_start(Words, More) ->
     ["Each process begins with a small heap, and is collected at each size until the heap is as large as"
