@@ -8,7 +8,7 @@
               beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0,
               wakes/0,
               long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0,
-              starting/0, unanswered/0, emulator/0, native_times/0,
+              starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
               nagle_delays/0, flaps/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
@@ -43,6 +43,7 @@
                   left_sockets := left_sockets() | unknown,
                   piles := piles() | too_many | unknown,
                   starting := starting() | unknown,
+                  stopping := stopping() | none | unknown,
                   unanswered := unanswered() | too_many | unknown,
                   births := births() | none | too_many | unknown,
                   long_runs := [long_run()] | unknown,
@@ -358,6 +359,8 @@
                       starts := [#{pid := binary(), name := atom(), stack := [frame()], in := frame() | none, asks := asks()}]}.
 %% Applications that are being started, and processes that do it and wait for the same at two looks. tables: of mnesia that are not loaded,
 %% where one waits for such, and the other nodes that have copies.
+-type stopping() :: #{ms := pos_integer(), application := atom(), asks := asks()}.
+%% The node is stopping at two looks: which application it waits for, and whose end in turn, as at the first look.
 -type unanswered() :: #{ms := pos_integer(), count := non_neg_integer(),
                         most := [#{count := pos_integer(), label := mfa() | unknown, in := frame(), pid := binary(), called := binary()}]}.
 %% Processes that wait for the answer to the same call at two looks: how many, and of some of them how many wait alike; one of these, in
@@ -421,7 +424,7 @@
 -type kind() :: code_lookups | postponed_events | unresponsive
               | slow_emulator | too_few_schedulers | overloaded | near_limit | deep_mailbox | awaited
               | not_accepted | sockets_left | processes_pile_up | nodes_flap
-              | starting_application | restart_loop | scanning_receive
+              | starting_application | stopping_node | restart_loop | scanning_receive
               | high_priority | low_priority | debugging_left_on
               | long_schedules | native_time | nagle_delay | table_scan | os_processes | timer_wakeups | many_starts | collecting_together
               | tls_handshakes

@@ -404,6 +404,9 @@ evidence(starting_application, #{applications := Names, process := Process, ms :
                    end,
                    Process, [[", which calls ", Function, ","] || Function =/= unknown], Ms / 1000, in_function(In),
                    [in_turn(Asks), not_loaded(Tables)]]);
+evidence(stopping_node, #{application := Name, ms := Ms, asks := Asks}) ->
+    io_lib:format("is stopping, and has waited for ~.1f s and more~ts~ts",
+                  [Ms / 1000, [io_lib:format(" for the end of the application ~tp", [Name]) || Name =/= unknown], in_turn("this", Asks)]);
 evidence(dirty_queue, #{threads := Threads, count := Count, waiting := Waiting, in := In, 'of' := Of, held_by := Holders}) ->
     io_lib:format("~ts processes wait for one of ~b threads for ~ts~ts~ts~ts",
                   [count(Waiting), Count,
@@ -798,6 +801,7 @@ may_be_unknown() ->
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
      {not_accepted, "Whether connections wait to be accepted"}, {left_sockets, "Whether sockets are left behind"},
      {piles, "Whether processes pile up"}, {starting, "Whether an application is being started"},
+     {stopping, "Whether the node is stopping"},
      {transactions, "Whether transactions of mnesia are begun again"},
      {debugged, "Whether modules are interpreted, or compiled for coverage"},
      {mapped, "How often memory is mapped for heaps"},

@@ -205,6 +205,56 @@ application_starts() ->
         [{_, waiting}, {_, Stack}] <- [process_info(Pid, [status, current_stacktrace])],
         Frames <- [[frame(Frame) || Frame <- Stack]], is_in_start(Frames), Asks <- [asks_in_turn(Pid, [Pid])]].
 
+%% @doc Whether the node is stopping at two looks, and for whom it waits at both: which application, and whose end in turn. `init' does
+%% not answer then, so what it is in tells it.
+-spec stopping(integer()) -> diagnose_types:stopping() | none.
+stopping(Until) ->
+    Began = now_ms(),
+    case stopping_now() of
+        #{asks := Before} ->
+            wait(max(0, Until - now_ms())),
+            case stopping_now() of
+                #{asks := Now} = Stopping -> Stopping#{ms => max(1, now_ms() - Began), asks := same_in_turn(Before, Now)};
+                none -> none
+            end;
+        none -> none
+    end.
+
+stopping_now() ->
+    case is_in(whereis(init), init, shutdown_pids) of
+        true ->
+            case ending_master(whereis(application_controller)) of
+                [Master] -> #{application => application_of(Master), asks => asks_in_turn(Master, [Master])};
+                [] -> #{application => none, asks => []}
+            end;
+        false -> none
+    end.
+
+is_in(Pid, Module, Function) when is_pid(Pid) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, Stack} -> lists:any(fun({M, F, _, _}) -> {M, F} =:= {Module, Function} end, Stack);
+        undefined -> false
+    end;
+is_in(undefined, _Module, _Function) -> false.
+
+%% The controller ends one application after the other.
+ending_master(Controller) ->
+    case is_in(Controller, application_controller, terminate) andalso process_info(Controller, monitors) of
+        {_, [{process, Master}]} -> [Master];
+        _ -> []
+    end.
+
+application_of(Master) ->
+    try ets:match(ac_tab, {{application_master, '$1'}, Master}) of
+        [[Name]] -> Name;
+        [] -> none
+    catch error:badarg -> none
+    end.
+
+%% Those before the first one that is another one now.
+same_in_turn([#{pid := Pid} | Before], [#{pid := Pid} = One | Now]) -> [One | same_in_turn(Before, Now)];
+same_in_turn(_, _) -> [].
+
 linked(Pid) ->
     case process_info(Pid, links) of
         {_, Links} -> lists:sublist([One || One <- Links, is_pid(One), node(One) =:= node()], ?LINKED);

@@ -172,11 +172,15 @@ has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, s
         Idle andalso only_waits(Samples)
             andalso (Least > 0 andalso is_circle(Suspect) orelse Least >= ?HELD_UP andalso are_for_a_server(Waiting))
             orelse Least >= ?HELD_UP andalso is_starting(Samples)
-            orelse is_ending(Samples) % in between it takes all that waits
+            orelse is_ending(Samples) andalso not is_of_stopping(Suspect, Look) % in between it takes all that waits
             orelse Least >= ?KEPT_WAITING
                 %% Of a server of a library, callers that each wait for their answer keep the mailbox at its depth.
                 andalso (in_callback(Samples) >= ?SAME_FUNCTION * Looks orelse 20 * waited(Samples) =< Looks andalso 2 * Least >= Depth)];
 has_deep_mailbox(_, _) -> [].
+
+%% That the node is stopping tells of it.
+is_of_stopping(#{pid := Pid}, #{stopping := #{asks := Asks}}) -> lists:any(fun(#{pid := P}) -> P =:= Pid end, Asks);
+is_of_stopping(#{}, #{}) -> false.
 
 %% @doc Whom it waits for, whom that one, and so on, as reports tell it.
 -spec asks(#{asks := diagnose_types:asks(), _ => _}) -> [map()].

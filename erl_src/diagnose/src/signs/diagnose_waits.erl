@@ -17,7 +17,7 @@ of_process(Suspect, Look) -> suspended(Suspect, Look).
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
     awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ awaited_sockets(Look) ++ not_accepted(Look)
-        ++ nodes_flap(Look) ++ nagle(Look) ++ starting(Look).
+        ++ nodes_flap(Look) ++ nagle(Look) ++ starting(Look) ++ stopping(Look).
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
 %% all schedulers have seen it: where no port holds anything, that is what it waits for.
@@ -256,6 +256,21 @@ nagle(#{nagle_delays := #{looks := Looks, asked := Asked, held := Held, labels :
           " option {nodelay, true}, or send each request or answer with one call (gen_tcp:send/2 takes an iolist).", diagnose_proof:look())
      || Held > 0, Looks >= ?BACKLOG_LOOKS];
 nagle(#{}) -> [].
+
+%% A node that stops in time does not live until the second look.
+stopping(#{stopping := #{ms := Ms, application := Name, asks := Asks}}) when Ms >= ?STARTING_MS ->
+    [sign(stopping_node,
+          #{application => case Name of none -> unknown; _ -> Name end, ms => Ms,
+            asks => lists:dropwhile(fun(#{in := In}) -> is_of_master(In) end, diagnose_mailboxes:asks(#{asks => Asks}))},
+          "It was told to stop or to restart (init:stop/0), and goes on when the last of these processes has ended: see what that one waits"
+          " for. Its supervisor gives it as long (shutdown infinity, or many seconds): give a worker a finite shutdown, and a terminate"
+          " function that waits for others (connections, jobs) a limit, and have it tell them to end. exit(Pid, kill) for the last process"
+          " lets the node stop now.",
+          diagnose_proof:look())];
+stopping(#{}) -> [].
+
+is_of_master(unknown) -> false;
+is_of_master(In) -> string:prefix(In, "application_master:") =/= nomatch.
 
 starting(#{starting := #{ms := Ms, applications := Names, starts := Starts} = Starting}) when Ms >= ?STARTING_MS ->
     [sign(starting_application,
