@@ -280,6 +280,7 @@ field() {
 @test "field: one_buffer" { field --once one_buffer; }
 
 @test "field: one_spins" { field --once one_spins; }
+@test "field: one_takes_all" { field --once one_takes_all; }
 
 @test "field: ordered_scans" { field --once ordered_scans; }
 @test "field: os_processes" { field --once os_processes; }

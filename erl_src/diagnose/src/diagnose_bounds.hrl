@@ -268,6 +268,8 @@
 %% Processes of which so many, and half of those that ended, failed meanwhile, and so many a second.
 -define(FAILED, 6).
 -define(FAILED_A_SECOND, 2).
+%% After one has failed, all others are ended so often within the look.
+-define(SWEEPS, 2).
 %% Programs of the system that run, or that are started a second, of which so many were seen.
 -define(PROGRAMS, 100).
 -define(PROGRAMS_A_SECOND, 10).

@@ -155,11 +155,12 @@
 %% started most of those that were seen to live, and what they are. again: who had a name and ended with an error, and who has the name now.
 %% samples: of those that were seen to live, one each, soon after their start.
 -type parent() :: #{pid := binary(), name := atom(), label := mfa() | unknown, parents := pos_integer(),
-                    born | ended | failed | copies | copied | takes | taken | limit := non_neg_integer(),
+                    born | ended | failed | sweeps | swept | gone | copies | copied | takes | taken | limit := non_neg_integer(),
                     labels := [{mfa() | unknown, pos_integer()}], reasons := [{Shape :: binary(), pos_integer()}]}.
 %% Who starts processes, with others alike that do: of those that were seen to live, how many ended, how many of these with an error,
 %% and which; how many were given much to begin with, and how many bytes together; and how many took as much since
-%% at once, as a row of a table. limit: the largest max_heap_size of those that were seen alive which kills them, in bytes; 0 where none
+%% at once, as a row of a table. swept: how many were ended together by shutdown after one had failed, in so many sweeps. gone: how many
+%% of the parents have ended. limit: the largest max_heap_size of those that were seen alive which kills them, in bytes; 0 where none
 %% has one.
 -type programs() :: #{alive | seen | started_a_second := non_neg_integer(), names := [{binary(), pos_integer()}],
                       owners := [{Pid :: binary(), Name :: atom(), pos_integer()}], labels := [{mfa(), pos_integer()}]}.

@@ -76,6 +76,9 @@ evidence(deep_mailbox, Evidence) -> deep(Evidence);
 evidence(restart_loop, #{again := Again, window_ms := Ms}) ->
     [io_lib:format("has processes that failed and were started again within ~.1f s: ", [Ms / 1000]),
      lists:join(", ", [[Process, " for ", Reason] || #{process := Process, reason := Reason} <- Again])];
+evidence(restart_loop, #{swept := Swept, sweeps := Sweeps, failed := Failed, window_ms := Ms, 'of' := Of, reasons := Reasons}) ->
+    io_lib:format("ends all its children again and again (~ts): ~ts that were seen were ended by it, in ~b turns within ~.1f s, each after"
+                  " another one had failed (~ts); ~ts", [kinds(Of), count(Swept), Sweeps, Ms / 1000, count(Failed), of_all(Reasons)]);
 evidence(restart_loop, #{failed := Failed, ended := Ended, window_ms := Ms, parents := Parents, 'of' := Of, reasons := Reasons}) ->
     io_lib:format("~tsstarts processes that fail again and again (~ts): ~ts of ~ts that were seen to end within ~b ms ended with an"
                   " error, at least ~ts a second; ~ts",

@@ -27,6 +27,7 @@
          server_with_long_work_is_busy/1, who_asks_all_is_busy/1,
          server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
          modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
+         who_ends_all_for_one_is_told_of/1,
          nodes_that_do_not_stop_are_told_of/1, what_is_lent_is_known_where_somebody_has_it/1, on_load_that_waits_is_told_of/1,
          who_came_to_wait_and_who_hangs_is_told/1, who_is_monitored_beside_the_callers_is_asked/1,
          who_waits_for_its_next_message_is_at_rest/1, loops/0,
@@ -173,7 +174,7 @@ all() ->
      server_with_long_work_is_busy, who_asks_all_is_busy,
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
      modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of, what_is_traced_for_a_moment_is_as_before,
-     nodes_that_do_not_stop_are_told_of, what_is_lent_is_known_where_somebody_has_it, on_load_that_waits_is_told_of,
+     who_ends_all_for_one_is_told_of, nodes_that_do_not_stop_are_told_of, what_is_lent_is_known_where_somebody_has_it, on_load_that_waits_is_told_of,
      who_came_to_wait_and_who_hangs_is_told, who_is_monitored_beside_the_callers_is_asked, who_waits_for_its_next_message_is_at_rest,
      messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
      memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
@@ -238,6 +239,34 @@ processes_that_fail_again_and_again_are_told_of(_) ->
     ?assertMatch([{small_start, _}], signs(maps:merge(Births, starts(Fails#{failed := 10})), [])),
     [?assertEqual([], signs(starts(maps:merge(Fails, Other)), []))
      || Other <- [#{failed => 24}, #{failed => 5, ended => 5}, #{failed => 7, ended => 7}]].
+
+%% One child that fails ends all others, each time.
+who_ends_all_for_one_is_told_of(_) ->
+    Sweeps = parent(#{name => entity_sup, born => 900, ended => 900, failed => 12, sweeps => 3, swept => 850, gone => 3,
+                      reasons => [{~"function_clause in entity:convert/1", 12}]}),
+    [#{signs := [#{kind := restart_loop, advice := Advice} = Sign]}] = found(starts(Sweeps), []),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), "850 that were seen.*in 3 turns within 4.0 s.*entity:convert/1")),
+    ?assert(has("intensity allows", Advice)),
+    [#{signs := [#{advice := ForAll}]}] = found(starts(Sweeps#{gone := 0}), []),
+    ?assert(has("one_for_all", ForAll)),
+    Tasks = Sweeps#{gone := 0, label := {'Elixir.DynamicSupervisor', init, 1}},
+    [?assertEqual([], signs(starts(Other), []))
+     || Other <- [Tasks, Sweeps#{sweeps := 1}, Sweeps#{name := ''}, Sweeps#{label := {m, init, 1}}, Sweeps#{swept := 12}]],
+    %% By the ends in turn: one fails, and the others are ended at once, until hardly one is left.
+    Of = fun(Ends, Watching) ->
+                 #{sweeps := Times, swept := Swept} =
+                     lists:foldl(fun({born, Count}, #{watching := Left} = One) -> One#{watching := Left + Count};
+                                    ({Reason, At}, #{watching := Left} = One) -> diagnose_probe:swept_by(Reason, At, One#{watching := Left - 1})
+                                 end,
+                                 #{watching => Watching, sweep => none, sweeps => 0, swept => 0}, Ends),
+                 {Times, Swept}
+         end,
+    Ended = fun(From, Count) -> [{shutdown, From + N} || N <- lists:seq(1, Count)] end,
+    ?assertEqual({2, 40}, Of([{badarg, 0} | Ended(0, 20)] ++ [{born, 21}, {badarg, 1000} | Ended(1000, 20)], 21)),
+    ?assertEqual({0, 0}, Of([{badarg, 0} | Ended(0, 20)], 300)),
+    ?assertEqual({0, 0}, Of([{badarg, 0} | Ended(500, 20)], 21)),
+    ?assertEqual({0, 0}, Of([{badarg, 0} | Ended(0, 4)], 5)),
+    ?assertEqual({0, 0}, Of([{normal, 0} | Ended(0, 20)], 21)).
 
 %% What ends a process is told by tags. One that is none of proc_lib and of no supervisor may give its result by its exit.
 failures_are_seen(_) ->

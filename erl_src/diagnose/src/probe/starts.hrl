@@ -16,6 +16,9 @@
 -define(COPIED_BYTES, 100_000).
 %% Programs are looked for so often, and so many new ports are asked each time.
 -define(PROGRAMS_MS, 50).
+%% So many that are ended soon after one has failed, each so long after the one before.
+-define(SWEPT, 5).
+-define(SWEEP_MS, 100).
 -define(ASKED_PORTS, 20).
 
 %% @doc Who starts processes until then, by those that live at some look: how many of them ended, how many of these with an error and
@@ -125,21 +128,22 @@ newborn(Pid, Parent, #{label := Label, lib := IsLib, copied := Copied, taken := 
         #{watched := Watched, parents := Parents} = Seen)
   when is_map_key(Parent, Parents); map_size(Parents) < ?PARENTS ->
     Known = maps:get(Parent, Parents, no_newborns(Parent)),
-    #{born := Born, copies := Copies, copied := Sum, takes := Takes, taken := All, labels := Labels, limit := Most} = One =
+    #{born := Born, copies := Copies, copied := Sum, takes := Takes, taken := All, labels := Labels, limit := Most, watching := Watching} = One =
         case Copied + Taken of 0 -> Known; _ -> named_parent(Known) end,
-    More = case map_size(Watched) < ?MONITORED of
+    IsWatched = map_size(Watched) < ?MONITORED,
+    More = case IsWatched of
                true -> Watched#{monitor(process, Pid) => {Parent, IsLib}};
                false -> Watched
            end,
     Seen#{watched := More,
-          parents := Parents#{Parent => One#{born := Born + 1, copies := Copies + is(Copied > 0), copied := Sum + Copied,
+          parents := Parents#{Parent => One#{born := Born + 1, watching := Watching + is(IsWatched), copies := Copies + is(Copied > 0), copied := Sum + Copied,
                                              takes := Takes + is(Taken > 0), taken := All + Taken, limit := max(Limit, Most),
                                              labels := counted_as(Label, Labels)}}};
 newborn(_, _, _, Seen) -> Seen.
 
 no_newborns(Parent) ->
     #{pid => Parent, name => '', label => not_asked, born => 0, ended => 0, failed => 0, copies => 0, copied => 0, takes => 0, taken => 0,
-      limit => 0, labels => #{}, reasons => #{}}.
+      limit => 0, labels => #{}, reasons => #{}, watching => 0, sweep => none, sweeps => 0, swept => 0}.
 
 %% Only of those that are told of: each is a signal. It may be gone soon.
 named_parent(#{pid := Parent, label := not_asked} = One) -> One#{name := registered_as(Parent), label := labelled_apart(Parent)};
@@ -167,11 +171,32 @@ named_ended(_, noproc, Named) -> Named;
 named_ended(Name, Reason, Named) -> case is_failure(Reason) of true -> Named#{Name => end_reason(Reason)}; false -> Named end.
 
 %% Whoever is no child of a supervisor, nor of proc_lib, may give its result as the reason of its exit.
-ended_by(noproc, _, One) -> One;
-ended_by(Reason, IsLib, #{ended := Ended} = One) ->
+ended_by(noproc, _, #{watching := Watching} = One) -> One#{watching := Watching - 1};
+ended_by(Reason, IsLib, #{ended := Ended, watching := Watching} = One) ->
+    Now = swept_by(Reason, now_ms(), One#{ended := Ended + 1, watching := Watching - 1}),
     case is_failure(Reason) of
-        true -> failed_by(Reason, IsLib, named_parent(One#{ended := Ended + 1}));
-        false -> One#{ended := Ended + 1}
+        true -> failed_by(Reason, IsLib, named_parent(Now));
+        false -> Now
+    end.
+
+%% @doc Counts the ends of a supervisor's children: after one has failed the others are ended at once, until hardly one is left. So ends a
+%% supervisor whose intensity is reached, or for all that depend on one. `watching': how many are left of those that are watched.
+-spec swept_by(term(), Ms :: integer(), Parent) -> Parent
+              when Parent :: #{watching | sweeps | swept := integer(),
+                               sweep := none | {Last :: integer(), Count :: non_neg_integer(), IsCounted :: boolean()}, _ => _}.
+swept_by(shutdown, At, #{sweep := {Last, Count, IsCounted}, sweeps := Sweeps, swept := Swept, watching := Left} = Parent)
+  when At - Last =< ?SWEEP_MS ->
+    case IsCounted of
+        true -> Parent#{sweep := {At, Count + 1, true}, swept := Swept + 1};
+        false when Count + 1 >= ?SWEPT, 4 * Left =< Count + 1 ->
+            Parent#{sweep := {At, Count + 1, true}, sweeps := Sweeps + 1, swept := Swept + Count + 1};
+        false -> Parent#{sweep := {At, Count + 1, false}}
+    end;
+swept_by(shutdown, _At, Parent) -> Parent#{sweep := none};
+swept_by(Reason, At, Parent) ->
+    case is_failure(Reason) of
+        true -> Parent#{sweep := {At, 0, false}};
+        false -> Parent
     end.
 
 failed_by(Reason, IsLib, #{failed := Failed, reasons := Reasons, label := Label} = One) ->
@@ -200,7 +225,7 @@ end_reason(Why) -> shape(Why).
 %% Processes alike start processes alike. One of them is told of, the one of most.
 same_parents({Pid, #{name := Name, label := Label, labels := Labels, reasons := Reasons} = One}, All) ->
     Key = case Label of unknown -> Pid; _ -> {Label, Name} end,
-    Told = One#{pid := pid_text(Pid), parents => 1, labels := most_of_all(Labels), reasons := most_of_all(Reasons)},
+    Told = (maps:without([watching, sweep], One))#{pid := pid_text(Pid), parents => 1, gone => is(not is_process_alive(Pid)), labels := most_of_all(Labels), reasons := most_of_all(Reasons)},
     maps:update_with(Key, fun(Other) -> both_parents(Told, Other) end, Told, All).
 
 most_of_all(Counts) -> [{What, Times} || {Times, What} <- ranked(?FEW_SHAPES, [{Times, What} || {What, Times} <- maps:to_list(Counts)])].
@@ -208,7 +233,7 @@ most_of_all(Counts) -> [{What, Times} || {Times, What} <- ranked(?FEW_SHAPES, [{
 both_parents(#{born := A} = One, #{born := B} = Other) when A > B -> both_parents(Other, One);
 both_parents(Less, More) ->
     maps:map(fun(Key, Value) when Key =:= parents; Key =:= born; Key =:= ended; Key =:= failed; Key =:= copies; Key =:= copied;
-                                  Key =:= takes; Key =:= taken ->
+                                  Key =:= takes; Key =:= taken; Key =:= sweeps; Key =:= swept; Key =:= gone ->
                      Value + maps:get(Key, Less);
                 (limit, Value) -> max(Value, maps:get(limit, Less));
                 (Key, Value) when Key =:= labels; Key =:= reasons ->

@@ -16,14 +16,36 @@ restarts(#{ended := Ended, failed := Failed, parents := Parents, labels := Label
   when Failed >= ?FAILED, 2 * Failed >= Ended, 1000 * Failed >= ?FAILED_A_SECOND * Ms ->
     [diagnose_sign:sign(restart_loop,
                         #{failed => Failed, ended => Ended, window_ms => Ms, parents => Parents, 'of' => kinds(Labels),
-                          reasons => [#{shape => Shape, count => Count} || {Shape, Count} <- Reasons]},
+                          reasons => shapes(Reasons)},
                         [killed_advice(Limit) || lists:keymember(<<"killed">>, 1, Reasons)]
                         ++ "Each of them fails and is reported to the log, and the next one fails, too, whether their supervisor or a caller"
                         " of start_child/2 starts it. The reason is in the crash reports of the log. A child that cannot work for now (a service is down, a setting is wrong)"
                         " should keep running and try again after a growing pause. With a lower intensity the supervisor gives up, so"
                         " the fault is noticed. A request that fails should return an error.",
                         diagnose_proof:look())];
+restarts(#{name := Name, label := Label, failed := Failed, sweeps := Sweeps, swept := Swept, gone := Gone, labels := Labels, reasons := Reasons},
+         #{ms := Ms}) when Name =/= '', Failed > 0, Sweeps >= ?SWEEPS, Swept > Failed ->
+    [diagnose_sign:sign(restart_loop,
+                        #{swept => Swept, sweeps => Sweeps, failed => Failed, window_ms => Ms, 'of' => kinds(Labels), reasons => shapes(Reasons)},
+                        swept_advice(Gone), diagnose_proof:look())
+     || ends_all(Label, Gone)];
 restarts(#{}, #{}) -> [].
+
+%% Each of the children of DynamicSupervisor ends alone. Who has started tasks may end them together, when one has failed.
+ends_all({supervisor, _, _}, _Gone) -> true;
+ends_all({'Elixir.DynamicSupervisor', _, _}, Gone) -> Gone > 0;
+ends_all(_, _) -> false.
+
+swept_advice(0) ->
+    "One child that fails takes the others with it: by its strategy (one_for_all, rest_for_one) the supervisor ends all, and starts them again."
+    " Mend what fails; the reason is in the crash reports of the log. Give children that do not need each other a supervisor with"
+    " one_for_one.";
+swept_advice(_) ->
+    "A few children that fail take all others with them: they fail more often than the supervisor's intensity allows, so it ends with all its"
+    " children, and is started again. Mend what fails; the reason is in the crash reports of the log. A child that cannot work should keep"
+    " running and try again after a pause, or not be started again (temporary); or give each a supervisor of its own.".
+
+shapes(Reasons) -> [#{shape => Shape, count => Count} || {Shape, Count} <- Reasons].
 
 killed_advice(0) -> "Something kills them: exit/2, or their max_heap_size. ";
 killed_advice(Limit) ->

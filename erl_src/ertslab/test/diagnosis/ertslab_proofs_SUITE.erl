@@ -263,7 +263,7 @@ looks() ->
         collections => #{share => 0.0, busy => 0.5, waiting => 0.0, cores => 1.0, threads => 4, window_ms => 200}}, []},
      {#{starts => #{looks => 200, samples => [], unlisted => false, ms => 4000, a_second => 90_000, most => none,
                     parents => [#{pid => ~"<0.9.0>", name => '', label => unknown, parents => 2, born => 60, ended => 50, failed => 50,
-                                  limit => 0, copies => 60, copied => 600_000_000, takes => 0, taken => 0, labels => [{{m, init, 1}, 60}],
+                                  limit => 0, sweeps => 0, swept => 0, gone => 0, copies => 60, copied => 600_000_000, takes => 0, taken => 0, labels => [{{m, init, 1}, 60}],
                                   reasons => [{~"econnrefused", 50}]}]},
        programs => #{alive => 300, seen => 90, started_a_second => 30, names => [{~"sleep", 300}],
                      owners => [{~"<0.9.0>", clock, 300}], labels => []}}, []},
