@@ -120,6 +120,7 @@ field() {
 @test "field: dirty_cpu_full" { field --once dirty_cpu_full; }
 
 @test "field: dirty_io_full" { field --once dirty_io_full; }
+@test "field: disk_full" { field --once disk_full; }
 @test "field: drain_waits" { field --once drain_waits; }
 
 @test "field: drained_mailbox" { field --once drained_mailbox; }

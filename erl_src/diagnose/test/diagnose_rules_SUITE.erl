@@ -236,6 +236,8 @@ processes_that_fail_again_and_again_are_told_of(_) ->
     ?assertEqual({false, true}, {Killed(Sign), Killed(Kills)}),
     [#{signs := [#{advice := ByLimit}]}] = found(starts(Fails#{reasons := [{~"killed", 50}], limit := 32_000_000}), []),
     ?assert(has("max_heap_size of 32.0 MB", ByLimit)),
+    [#{signs := [#{advice := OfDisk}]}] = found(starts(Fails#{reasons := [{~"{badmatch, {error, enospc}} in m:f/1", 50}]}), []),
+    ?assert(has("No space is left on the disk", OfDisk)),
     ?assertMatch([{small_start, _}], signs(maps:merge(Births, starts(Fails#{failed := 10})), [])),
     [?assertEqual([], signs(starts(maps:merge(Fails, Other)), []))
      || Other <- [#{failed => 24}, #{failed => 5, ended => 5}, #{failed => 7, ended => 7}]].
@@ -273,6 +275,11 @@ failures_are_seen(_) ->
     ?assertEqual([~"{badmatch, _} in m:f/2", ~"{tuple, _} in m:f", ~"killed", ~"{econn, _}"],
                  [diagnose_probe:end_reason(Why)
                   || Why <- [{{badmatch, secret}, [{m, f, [1, 2], []}]}, {{{a}, secret}, [{m, f, none, []}]}, killed, {econn, "secret"}]]),
+    %% Errors of the system are told, and nothing else.
+    ?assertEqual([~"{badmatch, {error, enospc}} in m:f/2", ~"{error, eaddrinuse}", ~"{badmatch, _}", ~"{error, _}", ~"{badmatch, _}"],
+                 [diagnose_probe:end_reason(Why)
+                  || Why <- [{{badmatch, {error, enospc}}, [{m, f, 2, []}]}, {error, eaddrinuse}, {badmatch, {error, secret}}, {error, e},
+                             {badmatch, {ok, enospc}}]]),
     Loop = fun(Spawn) ->
                    spawn(fun Again() ->
                                  _ = Spawn(fun() -> timer:sleep(50), exit(econnrefused) end),

@@ -19,6 +19,14 @@
 %% So many that are ended soon after one has failed, each so long after the one before.
 -define(SWEPT, 5).
 -define(SWEEP_MS, 100).
+%% What file:posix() and inet:posix() may be: a text, since atoms would be made on the node.
+-define(POSIX,
+        <<" eacces eagain ebadf ebadmsg ebusy edeadlk edeadlock edquot eexist efault efbig eftype eintr einval eio eisdir eloop emfile"
+          " emlink emultihop enametoolong enfile enobufs enodev enolck enolink enoent enomem enospc enosr enostr enosys enotblk enotdir"
+          " enotsup enxio eopnotsupp eoverflow eperm epipe erange erofs espipe esrch estale etxtbsy exdev eaddrinuse eaddrnotavail"
+          " eafnosupport ealready econnaborted econnrefused econnreset edestaddrreq ehostdown ehostunreach einprogress eisconn emsgsize"
+          " enetdown enetunreach enopkg enoprotoopt enotconn enotty enotsock eproto eprotonosupport eprototype esocktnosupport"
+          " etimedout ewouldblock exbadport exbadseq ">>).
 -define(ASKED_PORTS, 20).
 
 %% @doc Who starts processes until then, by those that live at some look: how many of them ended, how many of these with an error and
@@ -218,9 +226,30 @@ is_supervisor(_) -> false.
 -spec end_reason(term()) -> binary().
 end_reason({Why, [{Module, Function, Args, Where} | _]}) when is_atom(Module), is_atom(Function), is_list(Where) ->
     Arity = case Args of _ when is_list(Args) -> length(Args); _ -> Args end,
-    iolist_to_binary([shape(Why), " in ", atom_to_binary(Module, utf8), $:, atom_to_binary(Function, utf8),
+    iolist_to_binary([why(Why), " in ", atom_to_binary(Module, utf8), $:, atom_to_binary(Function, utf8),
                       [[$/, integer_to_list(Arity)] || is_integer(Arity)]]);
-end_reason(Why) -> shape(Why).
+end_reason(Why) -> why(Why).
+
+%% Errors of the system are no secret.
+why({Tag, Error}) when is_atom(Tag) ->
+    case of_system(Error) of
+        unknown -> shape({Tag, Error});
+        Text -> iolist_to_binary([${, atom_to_binary(Tag, utf8), ", ", Text, $}])
+    end;
+why(Why) -> shape(Why).
+
+of_system({error, Error}) ->
+    case of_system(Error) of
+        unknown -> unknown;
+        Text -> ["{error, ", Text, $}]
+    end;
+of_system(Error) when is_atom(Error) ->
+    Name = atom_to_binary(Error, utf8),
+    case binary:match(?POSIX, <<" ", Name/binary, " ">>) of
+        nomatch -> unknown;
+        _ -> Name
+    end;
+of_system(_) -> unknown.
 
 %% Processes alike start processes alike. One of them is told of, the one of most.
 same_parents({Pid, #{name := Name, label := Label, labels := Labels, reasons := Reasons} = One}, All) ->

@@ -17,7 +17,7 @@ restarts(#{ended := Ended, failed := Failed, parents := Parents, labels := Label
     [diagnose_sign:sign(restart_loop,
                         #{failed => Failed, ended => Ended, window_ms => Ms, parents => Parents, 'of' => kinds(Labels),
                           reasons => shapes(Reasons)},
-                        [killed_advice(Limit) || lists:keymember(<<"killed">>, 1, Reasons)]
+                        system_advice(Reasons) ++ [killed_advice(Limit) || lists:keymember(<<"killed">>, 1, Reasons)]
                         ++ "Each of them fails and is reported to the log, and the next one fails, too, whether their supervisor or a caller"
                         " of start_child/2 starts it. The reason is in the crash reports of the log. A child that cannot work for now (a service is down, a setting is wrong)"
                         " should keep running and try again after a growing pause. With a lower intensity the supervisor gives up, so"
@@ -46,6 +46,16 @@ swept_advice(_) ->
     " running and try again after a pause, or not be started again (temporary); or give each a supervisor of its own.".
 
 shapes(Reasons) -> [#{shape => Shape, count => Count} || {Shape, Count} <- Reasons].
+
+%% What an error of the system means where it is the node's own.
+system_advice(Reasons) ->
+    [Means || {Error, Means} <- [{"enospc", "No space is left on the disk (enospc). "},
+                                 {"edquot", "The quota of the disk is used up (edquot). "},
+                                 {"erofs", "The disk can only be read (erofs): it may have failed. "},
+                                 {"emfile", "The node may open no more files and sockets (emfile, ulimit -n). "},
+                                 {"enfile", "The machine may open no more files (enfile). "},
+                                 {"eaddrinuse", "Another socket has the address (eaddrinuse). "}],
+              lists:any(fun({Reason, _}) -> string:find(Reason, Error) =/= nomatch end, Reasons)].
 
 killed_advice(0) -> "Something kills them: exit/2, or their max_heap_size. ";
 killed_advice(Limit) ->
