@@ -279,6 +279,7 @@ field() {
 @test "field: not_accepted" { field --once not_accepted; }
 @test "field: on_load_waits" { field --once on_load_waits; }
 @test "field: one_buffer" { field --once one_buffer; }
+@test "field: one_for_all_fails" { field --once one_for_all_fails; }
 
 @test "field: one_spins" { field --once one_spins; }
 @test "field: one_takes_all" { field --once one_takes_all; }

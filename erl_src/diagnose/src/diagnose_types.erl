@@ -333,8 +333,8 @@
 %% at_rest: it was seen waiting for its next message. Then, of two looks: how many that were started since came to wait, and how many
 %% wait no longer; and of those alike, and of those that it monitors, that do not wait for it how many do nothing meanwhile, and where most
 %% of these wait.
-%% lock: it gives out the locks that they wait for; holds: who has them; nodes: other nodes that keep locks from them. far: it is on another node; called: its name or identifier
-%% there, or erpc.
+%% lock: it gives out the locks that they wait for; holds: who has them; nodes: other nodes that keep locks from them. far: it is
+%% on another node; called: its name or identifier there, or erpc.
 -type not_accepted() :: #{looks := pos_integer(), ms := pos_integer(),
                           sockets := [#{port := non_neg_integer(), least | most := pos_integer(), accepting := boolean(),
                                         pid := binary(), name := atom(), label := mfa() | unknown,

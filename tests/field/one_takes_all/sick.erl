@@ -8,14 +8,22 @@ start() ->
     ok = logger:set_primary_config(level, none),
     {ok, Top} = supervisor:start_link({local, homes_sup}, ?MODULE, top),
     true = unlink(Top),
+    ok = persistent_term:put(turns, counters:new(1, [])),
     _ = spawn(?MODULE, manages, []),
-    timer:sleep(1000),
-    ok.
+    has_ended_twice().
+
+has_ended_twice() ->
+    case counters:get(persistent_term:get(turns), 1) of
+        Turns when Turns >= 2 -> ok;
+        _ ->
+            timer:sleep(50),
+            has_ended_twice()
+    end.
 
 manages() ->
     Monitor = monitor(process, entity_sup),
     catch [{ok, _} = supervisor:start_child(entity_sup, [N]) || N <- lists:seq(1, 300)],
-    receive {'DOWN', Monitor, process, _, _} -> ok end,
+    receive {'DOWN', Monitor, process, _, _} -> ok = counters:add(persistent_term:get(turns), 1, 1) end,
     timer:sleep(100),
     manages().
 

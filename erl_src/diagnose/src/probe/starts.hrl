@@ -19,6 +19,7 @@
 %% So many that are ended soon after one has failed, each so long after the one before.
 -define(SWEPT, 5).
 -define(SWEEP_MS, 100).
+-define(ALL_CHILDREN, 200).
 %% What file:posix() and inet:posix() may be: a text, since atoms would be made on the node.
 -define(POSIX,
         <<" eacces eagain ebadf ebadmsg ebusy edeadlk edeadlock edquot eexist efault efbig eftype eintr einval eio eisdir eloop emfile"
@@ -67,13 +68,31 @@ most_starts(Parents) ->
     end.
 
 started_until(Own, Until, Before, #{looks := Looks, steps := Steps} = Seen) ->
-    Now = ends(Seen, min(Until, now_ms() + ?STARTS_MS)),
+    Now = with_all_children(ends(Seen, min(Until, now_ms() + ?STARTS_MS))),
     case now_ms() < Until andalso started_since(Before, ?TRIED) of
         false -> Now;
         {Pids, Step, Moment} ->
             started_until(Own, Until, Moment,
                           newborns(lists:reverse(Pids), ?ASKED_NEWBORN, Own, Now#{looks := Looks + 1, steps := [Step | Steps]}))
     end.
+
+%% Where many children of a supervisor were ended together, and none was seen to fail before: that one may be none of those that were tried.
+%% Each time when those that are watched have ended, and others were started, all are watched.
+with_all_children(#{parents := Parents} = Seen) ->
+    lists:foldl(fun all_children/2, Seen,
+                [Parent || {Parent, #{all := true, watching := 0, sweep := {_, Last, _}}} <- maps:to_list(Parents),
+                           now_ms() - Last >= ?STARTS_MS]).
+
+all_children(Parent, #{watched := Watched, parents := Parents} = Seen) ->
+    #{Parent := One} = Parents,
+    case map_size(Watched) < ?MONITORED - ?ALL_CHILDREN andalso apart(fun() -> children_of(Parent) end) of
+        Children when is_list(Children) ->
+            Seen#{watched := maps:merge(Watched, maps:from_list([{monitor(process, Pid), {Parent, true}} || Pid <- Children])),
+                  parents := Parents#{Parent := One#{watching := length(Children)}}};
+        _ -> Seen#{parents := Parents#{Parent := One#{all := false}}} % one of them does not answer: not again
+    end.
+
+children_of(Parent) -> [Pid || Pid <- lists:sublist(linked(Parent), ?ALL_CHILDREN), process_info(Pid, parent) =:= {parent, Parent}].
 
 newborns(Pids, Left, _Own, Seen) when Pids =:= []; Left =:= 0 -> Seen;
 newborns([Pid | Others], Left, Own, Seen) ->
@@ -127,7 +146,7 @@ copied(Settings, #{used := Used, old := 0, recent := 0, fragments := Fragments})
 copied(_, _) -> 0.
 
 %% @doc Bytes beside that heap: what was copied to the process since, in one piece that had no room there. A native function that makes a
-%% term of one that the process has (lists:reverse/2, ++, maps:to_list/1) puts it there, too: then there is at least half as much on the heap.
+%% term of one that the process has (lists:reverse/2, ++, maps:to_list/1) puts it there, too: then the heap has at least half as much.
 -spec taken(#{used | fragments := non_neg_integer(), _ => _}) -> non_neg_integer().
 taken(#{used := Used, fragments := Fragments}) when Fragments >= ?COPIED_BYTES, 2 * (Used - Fragments) < Fragments -> Fragments;
 taken(_) -> 0.
@@ -136,22 +155,24 @@ newborn(Pid, Parent, #{label := Label, lib := IsLib, copied := Copied, taken := 
         #{watched := Watched, parents := Parents} = Seen)
   when is_map_key(Parent, Parents); map_size(Parents) < ?PARENTS ->
     Known = maps:get(Parent, Parents, no_newborns(Parent)),
-    #{born := Born, copies := Copies, copied := Sum, takes := Takes, taken := All, labels := Labels, limit := Most, watching := Watching} = One =
+    #{born := Born, copies := Copies, copied := Sum, takes := Takes, taken := All, labels := Labels, limit := Most,
+      watching := Watching} = One =
         case Copied + Taken of 0 -> Known; _ -> named_parent(Known) end,
-    IsWatched = map_size(Watched) < ?MONITORED,
+    IsWatched = map_size(Watched) < ?MONITORED andalso not maps:get(all, One),
     More = case IsWatched of
                true -> Watched#{monitor(process, Pid) => {Parent, IsLib}};
                false -> Watched
            end,
     Seen#{watched := More,
-          parents := Parents#{Parent => One#{born := Born + 1, watching := Watching + is(IsWatched), copies := Copies + is(Copied > 0), copied := Sum + Copied,
+          parents := Parents#{Parent => One#{born := Born + 1, watching := Watching + is(IsWatched),
+                                             copies := Copies + is(Copied > 0), copied := Sum + Copied,
                                              takes := Takes + is(Taken > 0), taken := All + Taken, limit := max(Limit, Most),
                                              labels := counted_as(Label, Labels)}}};
 newborn(_, _, _, Seen) -> Seen.
 
 no_newborns(Parent) ->
     #{pid => Parent, name => '', label => not_asked, born => 0, ended => 0, failed => 0, copies => 0, copied => 0, takes => 0, taken => 0,
-      limit => 0, labels => #{}, reasons => #{}, watching => 0, sweep => none, sweeps => 0, swept => 0}.
+      limit => 0, labels => #{}, reasons => #{}, watching => 0, all => false, sweep => none, sweeps => 0, swept => 0}.
 
 %% Only of those that are told of: each is a signal. It may be gone soon.
 named_parent(#{pid := Parent, label := not_asked} = One) -> One#{name := registered_as(Parent), label := labelled_apart(Parent)};
@@ -188,24 +209,28 @@ ended_by(Reason, IsLib, #{ended := Ended, watching := Watching} = One) ->
     end.
 
 %% @doc Counts the ends of a supervisor's children: after one has failed the others are ended at once, until hardly one is left. So ends a
-%% supervisor whose intensity is reached, or for all that depend on one. `watching': how many are left of those that are watched.
+%% supervisor whose intensity is reached, or for all that depend on one. `watching': how many are left of those that are watched. all: who
+%% failed is to be looked for.
 -spec swept_by(term(), Ms :: integer(), Parent) -> Parent
-              when Parent :: #{watching | sweeps | swept := integer(),
-                               sweep := none | {Last :: integer(), Count :: non_neg_integer(), IsCounted :: boolean()}, _ => _}.
-swept_by(shutdown, At, #{sweep := {Last, Count, IsCounted}, sweeps := Sweeps, swept := Swept, watching := Left} = Parent)
-  when At - Last =< ?SWEEP_MS ->
-    case IsCounted of
-        true -> Parent#{sweep := {At, Count + 1, true}, swept := Swept + 1};
-        false when Count + 1 >= ?SWEPT, 4 * Left =< Count + 1 ->
-            Parent#{sweep := {At, Count + 1, true}, sweeps := Sweeps + 1, swept := Swept + Count + 1};
-        false -> Parent#{sweep := {At, Count + 1, false}}
-    end;
-swept_by(shutdown, _At, Parent) -> Parent#{sweep := none};
+              when Parent :: #{watching | sweeps | swept := integer(), all := boolean(),
+                               sweep := none | {Why :: failed | unknown | counted, Last :: integer(), Count :: non_neg_integer()}, _ => _}.
+swept_by(shutdown, At, #{sweep := {Why, Last, Count}} = Parent) when At - Last =< ?SWEEP_MS ->
+    swept(Why, Parent#{sweep := {Why, At, Count + 1}});
+swept_by(shutdown, At, Parent) -> Parent#{sweep := {unknown, At, 1}};
 swept_by(Reason, At, Parent) ->
     case is_failure(Reason) of
-        true -> Parent#{sweep := {At, 0, false}};
+        true -> Parent#{sweep := {failed, At, 0}};
         false -> Parent
     end.
+
+swept(counted, #{swept := Swept} = Parent) -> Parent#{swept := Swept + 1};
+swept(Why, #{sweep := {_, At, Count}, watching := Left, sweeps := Sweeps, swept := Swept} = Parent)
+  when Count >= ?SWEPT, 4 * Left =< Count ->
+    case Why of
+        failed -> Parent#{sweep := {counted, At, Count}, sweeps := Sweeps + 1, swept := Swept + Count};
+        unknown -> Parent#{all := true}
+    end;
+swept(_, Parent) -> Parent.
 
 failed_by(Reason, IsLib, #{failed := Failed, reasons := Reasons, label := Label} = One) ->
     case IsLib orelse is_supervisor(Label) of
@@ -254,7 +279,8 @@ of_system(_) -> unknown.
 %% Processes alike start processes alike. One of them is told of, the one of most.
 same_parents({Pid, #{name := Name, label := Label, labels := Labels, reasons := Reasons} = One}, All) ->
     Key = case Label of unknown -> Pid; _ -> {Label, Name} end,
-    Told = (maps:without([watching, sweep], One))#{pid := pid_text(Pid), parents => 1, gone => is(not is_process_alive(Pid)), labels := most_of_all(Labels), reasons := most_of_all(Reasons)},
+    Told = (maps:without([watching, sweep, all], One))#{pid := pid_text(Pid), parents => 1, gone => is(not is_process_alive(Pid)),
+                                                        labels := most_of_all(Labels), reasons := most_of_all(Reasons)},
     maps:update_with(Key, fun(Other) -> both_parents(Told, Other) end, Told, All).
 
 most_of_all(Counts) -> [{What, Times} || {Times, What} <- ranked(?FEW_SHAPES, [{Times, What} || {What, Times} <- maps:to_list(Counts)])].

@@ -135,8 +135,8 @@ of_births(#{labels := Labels, window_ms := Ms, ended := Ended, grown := Grown, c
                                              " these processes end: the work of those that are killed is lost, and starts again. Have them"
                                              " keep less at a time, or raise the limit.";
                                          false ->
-                                             [["First see what they make there, and whether they need all of it (a list for one of its elements)."
-                                               " If they do: " || In =/= []],
+                                             [["First see what they make there, and whether they need all of it (a list for one of its"
+                                               " elements). If they do: " || In =/= []],
                                               larger_start(Words, Middle - First div Grown)]
                                      end, diagnose_proof:look()))
      || 2 * Grown >= Ended, Alike >= ?MOSTLY * Grown, is_costly(Us, Ms)];

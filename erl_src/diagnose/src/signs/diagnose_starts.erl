@@ -23,10 +23,11 @@ restarts(#{ended := Ended, failed := Failed, parents := Parents, labels := Label
                         " should keep running and try again after a growing pause. With a lower intensity the supervisor gives up, so"
                         " the fault is noticed. A request that fails should return an error.",
                         diagnose_proof:look())];
-restarts(#{name := Name, label := Label, failed := Failed, sweeps := Sweeps, swept := Swept, gone := Gone, labels := Labels, reasons := Reasons},
-         #{ms := Ms}) when Name =/= '', Failed > 0, Sweeps >= ?SWEEPS, Swept > Failed ->
+restarts(#{name := Name, label := Label, failed := Failed, sweeps := Sweeps, swept := Swept, gone := Gone, labels := Labels,
+           reasons := Reasons}, #{ms := Ms}) when Name =/= '', Failed > 0, Sweeps >= ?SWEEPS, Swept > Failed ->
     [diagnose_sign:sign(restart_loop,
-                        #{swept => Swept, sweeps => Sweeps, failed => Failed, window_ms => Ms, 'of' => kinds(Labels), reasons => shapes(Reasons)},
+                        #{swept => Swept, sweeps => Sweeps, failed => Failed, window_ms => Ms, 'of' => kinds(Labels),
+                          reasons => shapes(Reasons)},
                         swept_advice(Gone), diagnose_proof:look())
      || ends_all(Label, Gone)];
 restarts(#{}, #{}) -> [].
@@ -37,13 +38,13 @@ ends_all({'Elixir.DynamicSupervisor', _, _}, Gone) -> Gone > 0;
 ends_all(_, _) -> false.
 
 swept_advice(0) ->
-    "One child that fails takes the others with it: by its strategy (one_for_all, rest_for_one) the supervisor ends all, and starts them again."
-    " Mend what fails; the reason is in the crash reports of the log. Give children that do not need each other a supervisor with"
+    "One child that fails takes the others with it: by its strategy (one_for_all, rest_for_one) the supervisor ends all, and starts them"
+    " again. Mend what fails; the reason is in the crash reports of the log. Give children that do not need each other a supervisor with"
     " one_for_one.";
 swept_advice(_) ->
-    "A few children that fail take all others with them: they fail more often than the supervisor's intensity allows, so it ends with all its"
-    " children, and is started again. Mend what fails; the reason is in the crash reports of the log. A child that cannot work should keep"
-    " running and try again after a pause, or not be started again (temporary); or give each a supervisor of its own.".
+    "A few children that fail take all others with them: they fail more often than the supervisor's intensity allows, so it ends with all"
+    " its children, and is started again. Mend what fails; the reason is in the crash reports of the log. A child that cannot work should"
+    " keep running and try again after a pause, or not be started again (temporary); or give each a supervisor of its own.".
 
 shapes(Reasons) -> [#{shape => Shape, count => Count} || {Shape, Count} <- Reasons].
 
