@@ -126,7 +126,7 @@ lock_advice([]) ->
     " and what it waits for. Make no calls and send no messages inside a transaction, and lock rows instead of tables.";
 lock_advice([_ | _]) ->
     "That node is connected, and does not answer: see whether it is stopped, hangs or has no memory. All wait until it goes on or the"
-    " connection ends: net_ticktime of kernel (60 s) is the longest time for that; erlang:disconnect_node/1 ends it now.".
+    " connection ends: net_ticktime of kernel (60 s by default) bounds that, and erlang:disconnect_node/1 ends it now.".
 
 %% The code server monitors nobody else.
 is_loading(#{name := Name, monitored := #{}}) -> Name =:= code_server;
