@@ -259,6 +259,7 @@ field() {
 
 @test "field: missing_modules" { field --once missing_modules; }
 
+@test "field: messages_of_constants" { field --once messages_of_constants; }
 @test "field: mnesia_dumps" { field --once mnesia_dumps; }
 @test "field: mnesia_lock_held" { field --once mnesia_lock_held; }
 @test "field: mnesia_peer_stopped" { field --once mnesia_peer_stopped; }

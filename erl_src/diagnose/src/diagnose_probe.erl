@@ -13,15 +13,15 @@
 -export([first_look/3, at_both/2, mapped_since/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1,
          unlooked/1, groups/6, told_once/2, alone_in_order/1, parts/5, reason/3, reasons/2, is_long/3,
          untraced_us/3, waits_for/2, elsewhere/2,
-         stays/1, emptied/1, long_runs/2, early_runs/3, own_runs/2, long_run_ms/1, works_natively/1, is_swept/3, is_packed/1, quota/1,
+         stays/2, emptied/1, long_runs/2, early_runs/3, own_runs/2, long_run_ms/1, works_natively/1, is_swept/3, is_packed/1, quota/1,
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, taken/1, swept_by/3, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1, beside_processes/2, watch/3,
          is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, states_of/1, nagle_delays/1,
          native_times/1, native_times_ended/1, flaps/1, wakes/2,
-         asked_for_modules/1, in_tables/1, buffers/0, tables/0, monitored_beside/2, shapes/2,
-         left_sockets/1, left_at_both/2, unread_of/1, alarm/1, piles/1, are_of_connections/1, some/2, texts_of/1, not_accepted/1,
-         backlogs_of/1, local_text/2, starting/1, not_loaded/1, unanswered/1, debugged/0, acceptors_of/1, stopping/1,
+         asked_for_modules/1, in_tables/1, buffers/0, tables/0, monitored_beside/2, left_sockets/1, left_at_both/2, unread_of/1,
+         alarm/1, piles/1, are_of_connections/1, some/2, texts_of/1, not_accepted/1, backlogs_of/1, local_text/2, starting/1, not_loaded/1,
+         unanswered/1, debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2,
          suspenders/3, who_call/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2]).
 
@@ -80,6 +80,7 @@
 -include("probe/reasons.hrl").
 -include("probe/closer.hrl").
 -include("probe/sample.hrl").
+-include("probe/constants.hrl").
 -include("probe/starts.hrl").
 -include("probe/wakes.hrl").
 -include("probe/calls.hrl").

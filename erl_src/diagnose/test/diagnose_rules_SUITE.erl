@@ -77,7 +77,7 @@
          texts_in_tables_are_told_of/1, texts_are_known/1]).
 -export([uneven_shares_are_told_of/1, shares_are_seen/1]).
 -export([large_dictionaries_are_told_of/1, large_dictionaries_are_seen/1, a_stack_is_no_dictionary/1]).
--export([what_is_shared_is_not_copied/1, most_memory/2]).
+-export([what_is_shared_is_not_copied/1, constants_are_not_copied/1, most_memory/2]).
 -export([ports_that_flood_their_owners_are_told_of/1, ports_that_flood_their_owners_are_seen/1]).
 -export([kinds_that_hibernate_all_the_time_are_told_of/1,
          managers_with_many_handlers_are_told_of/1,
@@ -116,6 +116,7 @@ all() ->
      supervisor_that_ends_its_children_is_told_of,
      uneven_shares_are_told_of, shares_are_seen,
      large_dictionaries_are_told_of, large_dictionaries_are_seen, a_stack_is_no_dictionary, what_is_shared_is_not_copied,
+     constants_are_not_copied,
      ports_that_flood_their_owners_are_told_of, ports_that_flood_their_owners_are_seen,
      who_begins_again_after_each_pause_is_told_of,
      who_hardly_runs_is_judged_by_no_rate, began_below_what_is_told_is_unknown, one_that_hibernates_is_known_by_its_looks,
@@ -1971,9 +1972,9 @@ small_messages_on_a_roomy_heap_are_read(_) ->
     true = erlang:garbage_collect(Pid),
     {memory, Bytes} = process_info(Pid, memory),
     ?assert(Bytes > 5_000_000),
-    ?assertMatch([{~"{conn_down, _, _}", _}], diagnose_probe:shapes(Pid, 25_000)),
+    ?assertMatch([{~"{conn_down, _, _}", _}], diagnose_probe:shapes(Pid, 25_000, 0)),
     _ = [Pid ! {conn_down, N, lists:seq(1, 200)} || N <- lists:seq(1, 2000)],
-    ?assertEqual(too_large, diagnose_probe:shapes(Pid, 27_000)),
+    ?assertEqual(too_large, diagnose_probe:shapes(Pid, 27_000, 0)),
     exit(Pid, kill).
 
 %% Before it has most of the memory.
@@ -2662,7 +2663,7 @@ messages_that_do_not_wait_long_are_none_too_many(_) ->
     [Kept, Passing] = [spawn(fun() -> receive after infinity -> ok end end), spawn(Passes)],
     Other = spawn(Passes),
     _ = [Pid ! {make_ref(), Other} || Pid <- [Kept, Passing], _ <- lists:seq(1, 60)],
-    ?assertEqual([true, false], [diagnose_probe:stays(Pid) || Pid <- [Kept, Passing]]),
+    ?assertEqual([true, false], [diagnose_probe:stays(Pid, 0) || Pid <- [Kept, Passing]]),
     _ = [exit(Pid, kill) || Pid <- [Kept, Passing, Other]].
 
 %% It collects in full, and has no more garbage than came since.
@@ -3684,15 +3685,38 @@ what_is_shared_is_not_copied(_) ->
     ok = persistent_term:put(Key, lists:seq(1, 1_000_000)),
     Waits = spawn(fun() -> receive never -> ok end end),
     _ = [Waits ! {work, N, persistent_term:get(Key)} || N <- lists:seq(1, 60)],
-    ?assertEqual({too_large, unknown}, {diagnose_probe:shapes(Waits, 60), diagnose_probe:stays(Waits)}),
+    ?assertEqual({too_large, unknown}, {diagnose_probe:shapes(Waits, 60, 0), diagnose_probe:stays(Waits, 0)}),
     Most ! {tell, self()},
     ?assert(receive {most, Bytes} -> Bytes < 200_000_000 end),
     _ = [exit(Pid, kill) || Pid <- [Keeps, Waits]],
     _ = persistent_term:erase(Key),
     Few = spawn(fun() -> receive never -> ok end end),
     _ = [Few ! {work, N} || N <- lists:seq(1, 60)],
-    ?assertMatch([{~"{work, _}", _}], diagnose_probe:shapes(Few, 60)),
+    ?assertMatch([{~"{work, _}", _}], diagnose_probe:shapes(Few, 60, 0)),
     exit(Few, kill).
+
+%% The file of a module says how large its constants are. What has none may have any, and so has another file.
+constants_are_not_copied(Config) ->
+    File = filename:join(proplists:get_value(priv_dir, Config), "constants_of_rules"),
+    Load = fun(Constant) ->
+                   {ok, Module, Beam} = compile:forms([{attribute, 1, module, constants_of_rules}, {attribute, 1, export, [{all, 0}]},
+                                                       {function, 1, all, 0, [{clause, 1, [], [], [erl_parse:abstract(Constant)]}]}]),
+                   ok = file:write_file(File ++ ".beam", Beam),
+                   _ = code:purge(Module),
+                   {module, Module} = code:load_abs(File),
+                   diagnose_probe:largest_in([lists, erlang, Module], 100)
+           end,
+    Large = [{rule, N} || N <- lists:seq(1, 4000)],
+    ?assertEqual([100, 8 * erts_debug:flat_size(Large), 100], [Load([a]), Load(Large), Load(<<0:8_000_000>>)]),
+    ?assertEqual(16 * byte_size(term_to_binary(lists:seq(1, 200_000))), Load(lists:seq(1, 200_000))),
+    ok = file:delete(File ++ ".beam"),
+    ?assertEqual(unknown, diagnose_probe:largest_in([constants_of_rules], 100)),
+    _ = code:delete(constants_of_rules) andalso code:purge(constants_of_rules),
+    Waits = spawn(fun() -> receive never -> ok end end),
+    _ = [Waits ! {work, N} || N <- lists:seq(1, 60)],
+    ?assertEqual({too_large, unknown}, {diagnose_probe:shapes(Waits, 60, 4_000_000), diagnose_probe:stays(Waits, 4_000_000)}),
+    ?assertMatch([{~"{work, _}", _}], diagnose_probe:shapes(Waits, 60, 3_000_000)),
+    exit(Waits, kill).
 
 %% How much more all processes had at most.
 most_memory(Before, Most) ->

@@ -86,9 +86,12 @@ watch(Rows, Until, Accounting) ->
     Used = cpu_since(Cpu),
     Lasts = answers(Pids, fun more_details/1, now_ms() + ?LAST_ANSWER_MS),
     {Pauses, Births, Bytes} = pauses(Tracer),
-    Shapes = maps:from_list([{Pid, shaped(Pid, Depth)} || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?HELD_UP]),
-    Behind = [Pid || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?HELD_UP, Depth < ?DEEP],
-    Stays = maps:from_list([{Pid, Stay} || {Pid, {Stay, _}} <- answers(Behind, fun stays/1, now_ms() + ?ANSWER_MS)]),
+    Held = [{Pid, Depth} || {Pid, {#{message_queue_len := Depth}, _}} <- Lasts, Depth >= ?HELD_UP],
+    Constant = largest_constant([Depth || {_, Depth} <- Held]),
+    Shapes = maps:from_list([{Pid, shaped(Pid, Depth, Constant)} || {Pid, Depth} <- Held]),
+    Behind = [Pid || {Pid, Depth} <- Held, Depth < ?DEEP],
+    Stays = maps:from_list([{Pid, Stay}
+                            || {Pid, {Stay, _}} <- answers(Behind, fun(Pid) -> stays(Pid, Constant) end, now_ms() + ?ANSWER_MS)]),
     Known = maps:from_list([{Pid, Row} || #{pid := Pid} = Row <- Rows]),
     #{collections => with_cpu(collections([Before, After]), Used),
       silent => [{Pid, Ms} || {Pid, {silent, Ms}} <- Lasts],
@@ -318,8 +321,8 @@ stack(Pid, Bytes) when is_integer(Bytes), Bytes >= ?STACK_BYTES ->
 stack(_Pid, _Bytes) -> [].
 
 %% One after the other: each is a copy of what waits.
-shaped(Pid, Depth) ->
-    case within(fun() -> shapes(Pid, Depth) end, now_ms() + ?AT_ONCE_MS) of
+shaped(Pid, Depth, Constant) ->
+    case within(fun() -> shapes(Pid, Depth, Constant) end, now_ms() + ?AT_ONCE_MS) of
         silent -> too_large;
         Shapes -> Shapes
     end.

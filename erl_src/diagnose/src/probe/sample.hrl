@@ -22,7 +22,8 @@
 -define(SHAPED_BYTES, 3_000_000).
 %% A heap may be so many times as large as what is on it.
 -define(ROOMY, 16).
-%% So much may be copied besides, if each message refers to the largest persistent term. Of so much in all the largest is looked for.
+%% So much may be copied besides, if each message refers to the largest persistent term or constant. Of so much of persistent terms in all
+%% the largest is looked for.
 -define(COPIED_TERMS, 200_000_000).
 -define(SIZED_TERMS, 20_000_000).
 -define(SHAPES, 200).
@@ -836,20 +837,20 @@ labelled_soon(Pid) -> case within(fun() -> labelled(Pid) end, now_ms() + ?AT_ONC
 
 %% @doc Whether the youngest message still waits after a tenth of a second. Where it does not, none waits long: the process keeps up
 %% with those who send, who wait for each other by a credit or a window. (Of messages that are equal it cannot be told.)
--spec stays(pid()) -> boolean() | unknown.
-stays(Pid) ->
-    case youngest(Pid) of
+-spec stays(pid(), Constant :: non_neg_integer()) -> boolean() | unknown.
+stays(Pid, Constant) ->
+    case youngest(Pid, Constant) of
         unknown -> unknown;
         {Youngest, _} ->
             wait(?STAYS_MS),
-            case youngest(Pid) of
+            case youngest(Pid, Constant) of
                 unknown -> unknown;
                 {_, Waiting} -> lists:member(Youngest, Waiting)
             end
     end.
 
-youngest(Pid) ->
-    case messages(Pid, depth(Pid)) of
+youngest(Pid, Constant) ->
+    case messages(Pid, depth(Pid), Constant) of
         [_ | _] = Messages ->
             Hashes = [erlang:phash2(Message, 1 bsl 32) || Message <- Messages],
             {lists:last(Hashes), Hashes};
@@ -859,10 +860,10 @@ youngest(Pid) ->
 
 %% All that wait, as a copy. What the process has in all says how large that may be; to say it the VM goes over the messages (50,000 of
 %% them take a millisecond). Constants and persistent terms are in no process, but each message that refers to one has a copy of it there.
-messages(Pid, Depth) ->
+messages(Pid, Depth, Constant) ->
     case copied_bytes(Pid, Depth) of
         Bytes when Bytes =< ?SHAPED_BYTES ->
-            case Depth * least_of_terms(Depth) =< ?COPIED_TERMS andalso process_info(Pid, messages) of
+            case Depth * max(Constant, least_of_terms(Depth)) =< ?COPIED_TERMS andalso process_info(Pid, messages) of
                 {_, Messages} -> Messages;
                 undefined -> ended;
                 false -> too_large
@@ -898,16 +899,17 @@ least_of_terms(Depth) ->
 is_of_otp({Module, _}) -> Module =:= prim_socket orelse Module =:= erl_features;
 is_of_otp(_) -> false.
 
-%% @doc What waits in a mailbox, by tags and arities of a sample, never by contents: of one that is not too large to be copied.
--spec shapes(pid(), non_neg_integer()) -> [{binary(), pos_integer()}] | too_large | not_looked.
-shapes(_Pid, Depth) when Depth < ?HELD_UP -> not_looked;
-shapes(Pid, Depth) when Depth =< ?SHAPED_DEPTH ->
-    case messages(Pid, Depth) of
+%% @doc What waits in a mailbox, by tags and arities of a sample, never by contents: of one that is not too large to be copied. A constant
+%% that each message refers to has so many bytes at most.
+-spec shapes(pid(), non_neg_integer(), Constant :: non_neg_integer()) -> [{binary(), pos_integer()}] | too_large | not_looked.
+shapes(_Pid, Depth, _Constant) when Depth < ?HELD_UP -> not_looked;
+shapes(Pid, Depth, Constant) when Depth =< ?SHAPED_DEPTH ->
+    case messages(Pid, Depth, Constant) of
         Messages when is_list(Messages) -> shapes_of(Messages);
         ended -> not_looked;
         too_large -> too_large
     end;
-shapes(_Pid, _Depth) -> too_large.
+shapes(_Pid, _Depth, _Constant) -> too_large.
 
 shapes_of(Messages) ->
     Counts = lists:foldl(fun(Message, Sum) -> maps:update_with(shape(Message), fun(Times) -> Times + 1 end, 1, Sum) end, #{},
