@@ -18,7 +18,11 @@ findings(#{groups := Groups} = Seen, Scans) ->
         ++ [Finding || Label <- Labels,
                        Finding <- alike(Label, maps:get(Label, Singles, []), maps:get(Label, Kinds, none), Look)]
         ++ [#{subject => node, signs => Signs} || [_ | _] = Signs <- [diagnose_signs:of_node(Look)]],
-    lists:sort(fun(One, Other) -> rank(One) =< rank(Other) end, Found).
+    [shown(One) || One <- lists:sort(fun(One, Other) -> rank(One) =< rank(Other) end, Found)].
+
+%% Advice has names of the node, too.
+shown(#{signs := Signs} = Finding) ->
+    Finding#{signs := [Sign#{advice := diagnose_wording:printable(Advice)} || #{advice := Advice} = Sign <- Signs]}.
 
 %% What a process is cannot be asked of one with a large heap before OTP 26.2: then it is what those of its kind are, of which some
 %% were collected.

@@ -28,7 +28,7 @@ proofs(#{proof := Proof} = Sign, Place) ->
      | lists:append([[{"Measured", [Says, " (", Date, ", ", Machine, ": ", Page, ")."]}, proof(More, Place)]
                      || #{gain := #{figure := #{says := Says, date := Date, machine := Machine, page := Page}, proof := More}} <- [Sign]])].
 
-proof(Proof, Place) -> {diagnose_proof:title(Proof, Place), diagnose_proof:text(Proof, Place)}.
+proof(Proof, Place) -> {diagnose_proof:title(Proof, Place), diagnose_wording:printable(diagnose_proof:text(Proof, Place))}.
 
 %% @doc How many findings there are, and whether everything was seen: "nothing" is only said of what was looked at.
 -spec last_line(diagnose:report()) -> iolist().
@@ -85,14 +85,14 @@ beside(#{heap_bytes := Bytes}) ->
 beside(_) -> ". No idle process was collected, so the live part of their heaps is unknown".
 
 %% @doc Which node it is of.
--spec title(diagnose:report()) -> iolist().
-title(#{node := Node, look := #{otp := Otp}}) when is_binary(Otp) -> io_lib:format("~ts, OTP ~ts", [Node, Otp]);
-title(#{node := Node, look := #{release := Release}}) -> io_lib:format("~ts, OTP ~b", [Node, Release]).
+-spec title(diagnose:report()) -> binary().
+title(#{node := Node, look := #{otp := Otp}}) when is_binary(Otp) -> diagnose_wording:printable(io_lib:format("~ts, OTP ~ts", [Node, Otp]));
+title(#{node := Node, look := #{release := Release}}) -> diagnose_wording:printable(io_lib:format("~ts, OTP ~b", [Node, Release])).
 
 %% @doc What was seen beside the findings, what looking cost, and what is unknown.
 -spec facts(diagnose:report()) -> [facts()].
 facts(#{look := Look, warnings := Warnings, unknown := Unknown, place := Place}) ->
-    [{Title, Facts}
+    [{Title, [diagnose_wording:printable(Fact) || Fact <- Facts]}
      || {Title, Facts} <-
             [{"Processes", processes(Look)},
              {"Memory", memory(Look)},

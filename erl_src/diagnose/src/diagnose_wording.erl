@@ -4,17 +4,19 @@
 -include("diagnose_bounds.hrl").
 
 -export([sentence/1, subject/1, label/1, warnings/2, unknown/2, unseen/1, unmeasured/1, error/1, count/1, bytes/1, reasons/1,
-         is_kept_fixed/1]).
+         is_kept_fixed/1, printable/1]).
 
 %% @doc The evidence of a sign, without whom it concerns.
--spec sentence(diagnose_types:sign()) -> iolist().
-sentence(#{kind := Kind, evidence := #{worst := Process, alike := Alike} = Evidence}) ->
+-spec sentence(diagnose_types:sign()) -> binary().
+sentence(#{kind := Kind, evidence := Evidence}) -> printable(seen(Kind, Evidence)).
+
+seen(Kind, #{worst := Process, alike := Alike} = Evidence) ->
     [together(Kind, Evidence),
      [["the worst of ", integer_to_list(Alike), " that were inspected more closely, "] || Alike > 1],
      subject(#{process => Process}), ": ", evidence(Kind, Evidence)];
-sentence(#{kind := deep_mailbox, evidence := #{processes := Processes, messages := Deepest} = Evidence}) when Processes > 1 ->
+seen(deep_mailbox, #{processes := Processes, messages := Deepest} = Evidence) when Processes > 1 ->
     [together(deep_mailbox, Evidence), count(Deepest), " in the deepest"];
-sentence(#{kind := Kind, evidence := Evidence}) -> evidence(Kind, Evidence).
+seen(Kind, Evidence) -> evidence(Kind, Evidence).
 
 %% Of a group.
 together(deep_mailbox, #{processes := Processes, messages_together := Messages}) when Processes > 1 ->
@@ -295,7 +297,7 @@ evidence(postponed_events, #{changes := Changes, ms := Ms, postponed := Postpone
 evidence(code_lookups, #{a_second := Pace, count := Count, modules := Modules, asked := Asked, in := In, 'of' := Of}) ->
     io_lib:format("is asked about ~ts times a second to load ~ts that ~ts not loaded afterwards: ~ts~ts~ts",
                   [about(Pace), case Count of 1 -> "a module"; _ -> [count(Count), " modules"] end, case Count of 1 -> "is"; _ -> "are" end,
-                   lists:join(", ", [[printable(Module), " (", count(N), ")"] || #{label := Module, count := N} <- Modules]),
+                   lists:join(", ", [[Module, " (", count(N), ")"] || #{label := Module, count := N} <- Modules]),
                    [["; functions of ", count(Asked), " processes that asked: ", kinds_in(In)] || In =/= []],
                    [["; they are of ", lists:join(", ", [Label || #{label := Label} <- Of])] || Of =/= []]]);
 evidence(persistent_term_churn, #{looks := Looks, terms := Terms, count := Count}) ->
@@ -331,7 +333,7 @@ evidence(contended_ets_table, #{name := Name, lookup_ns := Ns, own_ns := Own, si
                   [Name, count(Size), Owner, count(Ns), count(Own)]);
 evidence(awaited, #{node := Node, connected := Connected, called := Called, processes := Processes, ms := Ms, 'of' := Of}) ->
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the answer to a call of ~ts on ~ts~ts",
-                  [count(Processes), Ms / 1000, kinds(Of), printable(Called), printable(atom_to_binary(Node, utf8)),
+                  [count(Processes), Ms / 1000, kinds(Of), Called, atom_to_binary(Node, utf8),
                    case Connected of true -> ""; false -> ", to which there is no connection" end]);
 evidence(awaited, #{host_in := Function, processes := Processes, ms := Ms, 'of' := Of}) ->
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for another host, in ~ts",
@@ -459,7 +461,7 @@ evidence(large_persistent_terms, #{bytes := Bytes, total_bytes := Total, count :
     io_lib:format("has most of its memory in persistent terms: ~ts of ~ts, in ~ts terms~ts",
                   [bytes(Bytes), bytes(Total), count(Count),
                    [[", with keys like ",
-                     lists:join(", ", [[printable(Shape), " (", count(N), ")"] || #{shape := Shape, count := N} <- Keys])]
+                     lists:join(", ", [[Shape, " (", count(N), ")"] || #{shape := Shape, count := N} <- Keys])]
                     || Keys =/= []]]);
 evidence(native_memory, #{bytes := Bytes, total_bytes := Total, allocator := Allocator, allocated_bytes := Allocated}) ->
     io_lib:format("has ~ts of ~ts of memory in no process, table, binary or module; its allocator ~ts has ~ts of it",
@@ -518,7 +520,7 @@ messages_wait(Count) -> [count(Count), " messages wait"].
 processes_are(1) -> "1 process is";
 processes_are(Count) -> [count(Count), " processes are"].
 
-some_of(Names, Count) -> [lists:join(", ", [printable(Name) || Name <- Names]), [", ..." || Count > length(Names)]].
+some_of(Names, Count) -> [lists:join(", ", Names), [", ..." || Count > length(Names)]].
 
 monitored(#{on_load := true, in := In, asks := Asks}) ->
     ["; it loads a module whose on_load function does not return,", in_function(In), in_turn("that function", Asks)];
@@ -548,7 +550,7 @@ not_loaded(Tables) ->
                                                        || Nodes =/= []]])
                        || #{name := Name, nodes := Nodes} <- Tables])].
 
-copy_on(#{node := Node, runs := Runs}) -> [printable(atom_to_binary(Node, utf8)), [", where mnesia does not run" || not Runs]].
+copy_on(#{node := Node, runs := Runs}) -> [atom_to_binary(Node, utf8), [", where mnesia does not run" || not Runs]].
 
 awaited_one(#{process := Process, in := In, for := start, label := Label}, _) ->
     ["the start of ", Process, [[", ", Label, ","] || Label =/= unknown], " which is", in_function(In)];
@@ -563,7 +565,7 @@ others_alike(Parents) -> ["with ", count(Parents - 1), " others of its kind, "].
 
 of_all(Counts) ->
     ["they ended with ",
-     lists:join(", ", [[printable(Shape), " (", count(Count), ")"] || #{shape := Shape, count := Count} <- Counts])].
+     lists:join(", ", [[Shape, " (", count(Count), ")"] || #{shape := Shape, count := Count} <- Counts])].
 
 %% Where many have a program or two each, what they are tells more.
 starters(Owners, Of, All) ->
@@ -610,7 +612,7 @@ reason(full, asked) -> "full ones asked for".
 shapes([_ | _] = Shapes) ->
     All = lists:sum([Times || #{times := Times} <- Shapes]),
     ["; of a sample: ",
-     lists:join(", ", [io_lib:format("~b % ~ts", [100 * Times div All, printable(Shape)])
+     lists:join(", ", [io_lib:format("~b % ~ts", [100 * Times div All, Shape])
                        || #{shape := Shape, times := Times} <- Shapes])];
 shapes(too_large) -> "; too many or too large to sample";
 shapes(_) -> "".
@@ -720,15 +722,16 @@ mean(undefined) -> "an unknown number of";
 mean(Mean) -> integer_to_list(round(Mean)).
 
 %% @doc Whom a finding concerns: a process by its identifier and its name, processes alike by what they are.
--spec subject(diagnose_types:subject()) -> iolist().
-subject(node) -> "The node";
-subject(#{process := #{pid := Pid, name := ''}}) -> [Pid];
-subject(#{process := #{pid := Pid, name := Name}}) -> io_lib:format("~ts (~ts)", [Pid, printable(atom_to_binary(Name, utf8))]);
+-spec subject(diagnose_types:subject()) -> binary().
+subject(node) -> <<"The node">>;
+subject(#{process := #{pid := Pid, name := ''}}) -> printable(Pid);
+subject(#{process := #{pid := Pid, name := Name}}) -> printable([Pid, " (", atom_to_binary(Name, utf8), ")"]);
 subject(#{group := #{label := Label, count := Count, members := Members}}) ->
-    [count(Count), " of ", Label, " (", lists:join(", ", [member(Member) || Member <- Members]), [", ..." || Count > length(Members)], ")"].
+    printable([count(Count), " of ", Label, " (", lists:join(", ", [member(Member) || Member <- Members]),
+               [", ..." || Count > length(Members)], ")"]).
 
 member(#{pid := Pid, name := ''}) -> Pid;
-member(#{name := Name}) -> printable(atom_to_binary(Name, utf8)).
+member(#{name := Name}) -> atom_to_binary(Name, utf8).
 
 %% @doc A function that processes began with. A fun is named after the function around it.
 -spec label(mfa() | unknown) -> binary().
@@ -740,8 +743,14 @@ label({Module, Name, Arity}) ->
         nomatch -> printable(text("~ts:~ts/~b", [Module, Name, Arity]))
     end.
 
-%% Names may hold anything; what a terminal would obey is not shown.
-printable(Text) -> << <<(shown(Char))/utf8>> || <<Char/utf8>> <= Text >>.
+%% @doc What is told of a node, as one line. Names may hold anything; what a terminal would obey is not shown. All that is printed of the
+%% node goes through this: sentences, subjects, advice, facts.
+-spec printable(unicode:chardata()) -> binary().
+printable(Text) ->
+    case unicode:characters_to_binary(Text) of
+        Binary when is_binary(Binary) -> << <<(shown(Char))/utf8>> || <<Char/utf8>> <= Binary >>;
+        {_, Good, _} -> printable([Good, "..."])
+    end.
 
 shown(Char) when Char < 32; Char >= 127, Char < 160 -> $?;
 shown(Char) -> Char.
@@ -768,7 +777,7 @@ queued(Messages) -> ["; ", count(Messages), " messages or more wait for it meanw
 -spec unknown(diagnose_types:look(), [{module(), term()}]) -> [binary()].
 unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers := Carriers, layouts := Layouts, closer := Closer,
           cost := #{ended := Ended}} = Look, NotJudged) ->
-    [unicode:characters_to_binary(Sentence)
+    [printable(Sentence)
      || Sentence <-
             unseen(Look)
             ++ ["The exact version of OTP: the release has no file OTP_VERSION. Faults of single versions were not checked." || Otp =:= unknown]

@@ -3959,9 +3959,9 @@ who_asks_for_states_is_told_of(_) ->
                                     "whole state of <0.8.0> .orders. .*by sys:get_state: at 16 of 40 looks, in shop:counts/0; .*48.0 MB")),
     ?assertMatch([_], Found([(Asks([{sys, get_state, 2}], 40))#{idle := false}])),
     [{_, [#{kind := states_asked_for} = Status]}] = Found([Asks([], 16)]),
-    ?assert(has("sys:get_status/1", lists:flatten(diagnose_wording:sentence(Status)))),
+    ?assert(has("sys:get_status/1", unicode:characters_to_list(diagnose_wording:sentence(Status)))),
     [{#{process := #{name := orders}}, [#{kind := states_asked_for} = Given]}] = Found([Gives]),
-    ?assert(has("at 8 of 40 looks it answers", lists:flatten(diagnose_wording:sentence(Given)))),
+    ?assert(has("at 8 of 40 looks it answers", unicode:characters_to_list(diagnose_wording:sentence(Given)))),
     [?assertEqual([], [Kind || {_, Signs} <- Found([Other]), #{kind := states_asked_for = Kind} <- Signs])
      || Other <- [Asks([{sys, get_state, 2}], 3), InOneCall(16), InOneCall(40), (Asks([{sys, get_state, 2}], 16))#{heap_bytes := 30_000},
                   Gives#{samples := [{waiting, [{sys, suspend_loop, 6}, {sys, handle_system_msg, 8}], 40}]},

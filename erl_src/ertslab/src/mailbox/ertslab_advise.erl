@@ -66,7 +66,7 @@ advised(Node, {Name, Pid}, Milliseconds) ->
 
 shown(#{json := true}, Node, Advised) ->
     ertslab_json:format(#{node => Node, processes => [as_json(Name, Found) || {Name, Found} <- Advised]});
-shown(#{}, Node, Advised) -> [as_text(Name, Node, Found) || {Name, Found} <- Advised].
+shown(#{}, Node, Advised) -> [as_text(diagnose_wording:printable(Name), Node, Found) || {Name, Found} <- Advised].
 
 as_json(Name, gone) -> #{process => ertslab_text:binary(Name), seen => null, advice => null};
 as_json(Name, {Summary, #{because := Because} = Advice}) ->

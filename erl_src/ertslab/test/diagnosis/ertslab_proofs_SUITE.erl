@@ -6,13 +6,13 @@
 -export([all/0, each_kind_has_a_command/1, each_kind_has_a_call/1, a_checkout_starts_its_own/1, the_file_is_called_as_it_was/1,
          a_library_is_called/1, what_only_looks_is_no_proof/1, what_wants_the_lab_says_so/1, a_setting_is_tried/1, figures_are_kept_ones/1,
          predictions_are_of_kept_figures/1, programs_are_as_their_results_say/1,
-         measures_by_its_own_size/1, data_is_the_same/1]).
+         measures_by_its_own_size/1, data_is_the_same/1, no_name_rules_the_terminal/1]).
 
 all() ->
     [each_kind_has_a_command, each_kind_has_a_call, a_checkout_starts_its_own, the_file_is_called_as_it_was, a_library_is_called,
      what_only_looks_is_no_proof, what_wants_the_lab_says_so, a_setting_is_tried, figures_are_kept_ones, predictions_are_of_kept_figures,
      programs_are_as_their_results_say, measures_by_its_own_size,
-     data_is_the_same].
+     data_is_the_same, no_name_rules_the_terminal].
 
 checkout() -> #{in => checkout, node => 'a@b', program => ["./ertslab"], cookie => false, lab => true}.
 
@@ -173,6 +173,41 @@ data_is_the_same(_) ->
                  diagnose_proof:data(collect(), #{in => library, node => own})).
 
 %% Of each kind at least one.
+%% Names of processes, modules, functions, tables, nodes and programs, tags of messages and alarms may hold what a terminal obeys.
+no_name_rules_the_terminal(_) ->
+    Control = fun(Text) -> [Char || Char <- unicode:characters_to_list(Text), Char < 32 orelse Char >= 127 andalso Char < 160, Char =/= $\n] end,
+    Report = fun(Name, {Seen, Scans}) ->
+                     Look = maps:merge(nothing(), maps:map(fun(_, Value) -> renamed(Name, Value) end, Seen)),
+                     Findings = diagnose_findings:findings(Look, renamed(Name, Scans)),
+                     unicode:characters_to_list(diagnose_text:report(#{findings => Findings, look => Look, place => checkout(),
+                                                                       node => Name(a@b), warnings => [],
+                                                                       unknown => diagnose_wording:unknown(Look, [])}))
+             end,
+    Bad = fun(Name) when is_atom(Name) -> list_to_atom(atom_to_list(Name) ++ "\e[2J\n\x{9b}1m");
+             (Text) -> <<Text/binary, "\e[2J\n\x{9b}1m"/utf8>>
+          end,
+    Seen = [{#{left_sockets => #{ms => 4000, alarms => [~"{disk, _}"],
+                                 sockets => [#{what => unread, count => 40, more => 1, asked => 30,
+                                               most => [{{m, f, 1}, {m, g, 0}, 30}]}]},
+               flaps => #{ms => 4000, by => none, nodes => [#{node => b@c, downs => 9, ups => 9, reason => disconnect}]},
+               suspects => [suspect(#{usual_depth => 5000, name => pool, waiting => [{~"{job, _}", 5}]})]}, []} | looks()],
+    [begin
+         Shown = Report(Bad, One),
+         ?assertEqual([], Control(Shown), Shown),
+         ?assertEqual(length(string:split(Report(fun(Name) -> Name end, One), "\n", all)), length(string:split(Shown, "\n", all)), Shown)
+     end || One <- Seen].
+
+%% What is a name in these looks.
+renamed(Name, Own) when is_binary(Own); is_atom(Own) ->
+    case is_binary(Own) orelse lists:member(Own, [m, n, f, g, a, b@c, pool, log, listener, request, session, shop, bill, clock, key, images, mine]) of
+        true -> Name(Own);
+        false -> Own
+    end;
+renamed(Name, Map) when is_map(Map) -> maps:map(fun(_, Value) -> renamed(Name, Value) end, Map);
+renamed(Name, [One | Others]) -> [renamed(Name, One) | renamed(Name, Others)];
+renamed(Name, Tuple) when is_tuple(Tuple) -> list_to_tuple(renamed(Name, tuple_to_list(Tuple)));
+renamed(_, Other) -> Other.
+
 every_sign() ->
     lists:append([Signs || {Seen, Scans} <- looks(), #{signs := Signs} <- diagnose_findings:findings(maps:merge(nothing(), Seen), Scans)]).
 
