@@ -237,9 +237,10 @@ processes_that_fail_again_and_again_are_told_of(_) ->
     [#{signs := [Kills]}] = found(starts(Fails#{reasons := [{~"killed", 50}]}), []),
     ?assertEqual({false, true}, {Killed(Sign), Killed(Kills)}),
     [#{signs := [#{advice := ByLimit}]}] = found(starts(Fails#{reasons := [{~"killed", 50}], limit := 32_000_000}), []),
-    ?assert(has("max_heap_size of 32.0 MB", ByLimit)),
     [#{signs := [#{advice := OfDisk}]}] = found(starts(Fails#{reasons := [{~"{badmatch, {error, enospc}} in m:f/1", 50}]}), []),
     ?assert(has("No space is left on the disk", OfDisk)),
+    ?assertEqual([true, true], [has(Cause, ByLimit) || Cause <- ["if their heaps get so large", "another process kills them"]]),
+    ?assert(has("max_heap_size, here 32.0 MB", ByLimit)),
     ?assertMatch([{small_start, _}], signs(maps:merge(Births, starts(Fails#{failed := 10})), [])),
     [?assertEqual([], signs(starts(maps:merge(Fails, Other)), []))
      || Other <- [#{failed => 24}, #{failed => 5, ended => 5}, #{failed => 7, ended => 7}]].

@@ -58,10 +58,12 @@ system_advice(Reasons) ->
                                  {"eaddrinuse", "Another socket has the address (eaddrinuse). "}],
               lists:any(fun({Reason, _}) -> string:find(Reason, Error) =/= nomatch end, Reasons)].
 
+%% A node may have such a limit for all of its processes. Whoever kills them, they end with the same reason.
 killed_advice(0) -> "Something kills them: exit/2, or their max_heap_size. ";
 killed_advice(Limit) ->
-    ["The VM kills each of them, most likely, when its heap has more than its max_heap_size of ", diagnose_wording:bytes(Limit),
-     ". Find out what fills the heap (a large answer, row or message), and take it in parts, or raise the limit. "].
+    ["Something kills them. The VM does so when a heap has more than its max_heap_size, here ", diagnose_wording:bytes(Limit),
+     ": if their heaps get so large, take what fills them (an answer, a row, a message) in parts, or raise the limit. If not, another"
+     " process kills them (exit/2): look for it. "].
 
 %% @doc Whether that process is said to start others that fail: what else its children do is of no interest then.
 -spec is_restarting(binary(), diagnose_types:look()) -> boolean().
