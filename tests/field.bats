@@ -291,6 +291,7 @@ field() {
 @test "field: piled_up_binaries" { field --once piled_up_binaries; }
 
 @test "field: polls" { field --once polls; }
+@test "field: polls_and_keeps_up" { field --once polls_and_keeps_up; }
 
 @test "field: pool_exhausted" { field --once pool_exhausted; }
 

@@ -186,7 +186,8 @@ evidence(interpreted_code, #{modules := Modules, count := Count, waiting := Wait
                     || Modules =/= []],
                    [["; for ", lists:join(", ", Waiting)] || Waiting =/= []]]);
 evidence(busy_process, #{to_itself_a_second := Pace, in := Function, reductions_a_second := Reductions}) ->
-    io_lib:format("never waits, since it sends itself messages all the time: ~ts a second; in ~ts~ts",
+    io_lib:format("never waits, since it sends itself messages all the time, or looks for them without waiting (receive ... after 0):"
+                  " ~ts a second; in ~ts~ts",
                   [count(Pace), Function, [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)]]);
 evidence(busy_process, #{taken_a_second := Pace, in := Function, mostly := Mostly, heap_bytes := Heap, callers := Callers}) ->
     io_lib:format("never waits, and takes about ~ts messages a second into its heap (receive ... after 0), which has ~ts~ts; in ~ts~ts",

@@ -3008,12 +3008,20 @@ who_takes_its_messages_into_its_heap_is_told_of(_) ->
                                         <- found(#{suspects => [Server], unanswered => Unanswered(~"<0.1.0>"),
                                                    wakes => #{timers => [], to_itself => [], drains => [#{pid => ~"<0.1.0>", a_second => 5000}]}}, [])],
     ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(#{kind => busy_process, evidence => Evidence}), "6 callers wait")),
-    %% On a node: one with a queue of its own, and one that polls.
+    %% On a node: one with a queue of its own, one that polls, and one that polls and takes the few messages that others send.
     Drains = spawn(fun() -> drains(queue:new()) end),
     Senders = [spawn_link(fun() -> sends_now_and_then(Drains) end) || _ <- lists:seq(1, 20)],
     Polls = spawn(fun polls_its_mailbox/0),
+    Game = spawn(fun looks_at_its_mailbox/0),
+    Player = spawn_link(fun() -> plays(Game) end),
     {answer, Wakes} = diagnose_probe_helper(fun() -> diagnose_probe:wakes(#{}, [Drains, Polls]) end),
-    [begin unlink(Pid), exit(Pid, kill) end || Pid <- [Drains, Polls | Senders]],
+    InVain = fun(_) ->
+                     {answer, #{drains := Of, to_itself := ToItself}} = diagnose_probe_helper(fun() -> diagnose_probe:wakes(#{}, [Game]) end),
+                     {Of, [Pid || #{pid := Pid} <- ToItself]} =:= {[], [list_to_binary(pid_to_list(Game))]}
+             end,
+    %% The machine may have interrupted one look.
+    ?assert(lists:any(InVain, lists:seq(1, 5))),
+    [begin unlink(Pid), exit(Pid, kill) end || Pid <- [Drains, Polls, Game, Player | Senders]],
     ?assertEqual({match_spec, true}, erlang:trace_info('receive', match_spec)),
     Text = fun(Pid) -> list_to_binary(pid_to_list(Pid)) end,
     ?assertEqual({[Text(Drains)], [Text(Polls)]}, {[Pid || #{pid := Pid} <- maps:get(drains, Wakes)], [Pid || #{pid := Pid} <- maps:get(to_itself, Wakes)]}).
@@ -3031,6 +3039,16 @@ sends_now_and_then(Pid) ->
     _ = [Pid ! work || _ <- lists:seq(1, 20)],
     timer:sleep(2),
     sends_now_and_then(Pid).
+
+plays(Game) ->
+    Game ! move,
+    timer:sleep(1),
+    plays(Game).
+
+looks_at_its_mailbox() ->
+    receive _ -> looks_at_its_mailbox()
+    after 0 -> looks_at_its_mailbox()
+    end.
 
 polls_its_mailbox() ->
     receive stop -> ok

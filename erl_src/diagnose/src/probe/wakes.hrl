@@ -13,6 +13,9 @@
 -define(MOST_WAKES, 1100).
 %% From so many messages a second on others keep a process at work.
 -define(SENT_BY_OTHERS, 500).
+%% Who looks so often without waiting for each message of others, of so many looks, has none that waits in its heap: it looks in vain.
+-define(LOOKS_IN_VAIN, 10).
+-define(LOOKS, 1000).
 -define(WAKE_FLAGS, ['receive', monotonic_timestamp]).
 %% By its guard the pattern is known as the one of this module.
 -define(IS_OURS, [{'=:=', ?MODULE, ?MODULE}]).
@@ -31,7 +34,7 @@ wakes(Groups, Busy) ->
             process_flag(priority, high),
             Seen = woken(Prompt, pattern(), #{clock => 0, itself => 0}),
             Polling = [Pid || Pid <- Busy, #{Pid := One} <- [Seen], pace(clock, One) > ?MOST_WAKES],
-            Taken = case Polling of [] -> #{}; _ -> woken(Polling, pattern_of_others(), #{other => 0}) end,
+            Taken = case Polling of [] -> #{}; _ -> woken(Polling, pattern_of_others(), #{other => 0, looks => 0}) end,
             ok = trace_as_it_was(),
             by_kinds(Kinds, Busy, Seen, Taken);
         _ ->
@@ -48,10 +51,12 @@ ends_with_its_worker() ->
     after 0 -> ok
     end.
 
-%% Somebody else may trace each of them. Whom others send messages does not look in vain: how often it looks for each of these differs.
+%% Somebody else may trace each of them. Whom others send messages does not look in vain: how often it looks for each of these differs, but
+%% is not many times.
 by_kinds(_, _, Seen, _) when map_size(Seen) =:= 0 -> unknown;
 by_kinds(Kinds, Busy, Seen, Taken) ->
-    Drains = [{Pid, Pace} || {Pid, One} <- maps:to_list(Taken), Pace <- [pace(other, One)], Pace >= ?SENT_BY_OTHERS],
+    Drains = [{Pid, Pace} || {Pid, #{other := Others, looks := Looks} = One} <- maps:to_list(Taken),
+                             Looks =< ?LOOKS_IN_VAIN * Others, Pace <- [pace(other, One)], Pace >= ?SENT_BY_OTHERS],
     #{timers => [One || {Count, Pids} <- Kinds, One <- timed(Count, maps:with(Pids, Seen))],
       to_itself => [#{pid => pid_text(Pid), a_second => Pace}
                     || Pid <- Busy, not lists:keymember(Pid, 1, Drains), #{Pid := One} <- [Seen],
@@ -65,7 +70,7 @@ pattern() ->
 
 %% Of who does not wait in its receive (after 0), which takes so many messages of others without one: it has them in its heap then.
 pattern_of_others() ->
-    [{[clock_service, '_', '_'], ?IS_OURS, [{message, false}]},
+    [{[clock_service, '_', '_'], ?IS_OURS, [{message, looks}]},
      {['_', '$1', '_'], [{'=/=', '$1', {self}}], [{message, other}]}].
 
 %% @doc Whoever is ended meanwhile cannot do that.
@@ -117,7 +122,8 @@ wakes_until(End, Seen) ->
 woke(Pid, What, At, Seen) ->
     case Seen of
         #{Pid := #{until := _}} -> Seen;
-        #{Pid := #{What := Times} = One} when Times < ?WAKES -> Seen#{Pid := first_sent(What, At, One#{What := Times + 1})};
+        #{Pid := #{What := Times} = One} when Times < ?WAKES; What =:= looks, Times < ?LOOKS ->
+            Seen#{Pid := first_sent(What, At, One#{What := Times + 1})};
         #{Pid := #{What := _} = One} ->
             _ = is_switched(Pid, false, ?WAKE_FLAGS),
             Seen#{Pid := One#{until => At}};

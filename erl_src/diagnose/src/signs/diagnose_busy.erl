@@ -44,8 +44,9 @@ works_for_itself(#{pid := Pid, samples := Samples, usual_depth := Depth} = Suspe
                 none ->
                     #{evidence := Evidence} = Sign =
                         busy_sign(Suspect, Function, Times, Samples,
-                                  "Each message to itself makes it send the next one, so it never rests. Let it wait for an event (a"
-                                  " message from its source, a monitor), or send the next one after a while (erlang:send_after/3)."),
+                                  "Each message to itself makes it send the next one, and a receive with after 0 does not wait, so it"
+                                  " never rests. Let it wait for an event (a message from its source, a monitor), or send the next one"
+                                  " after a while (erlang:send_after/3)."),
                     [Sign#{evidence := Evidence#{to_itself_a_second => Pace}}];
                 %% What others ask of it takes it several turns.
                 Advice -> [busy_sign(Suspect, Function, Times, Samples, Advice)]
@@ -66,9 +67,10 @@ queues_in_its_heap(#{pid := Pid, name := Name, used_bytes := Used, samples := Sa
         #{evidence := Evidence} = Sign
             <- [busy_sign(Suspect, Function, Times, Samples,
                           own_advice(Suspect,
-                                     "It has more to do than it can do. Its mailbox looks empty, since what waits is in its heap: whoever"
-                                     " sends is not slowed down, and callers wait behind all of that. Do less for a message, divide the"
-                                     " work among several such servers, or bound what may wait (calls or credit for those that send)."))]].
+                                     "If it keeps what it takes in a queue of its own, it has more to do than it can do. Its mailbox looks"
+                                     " empty then, since what waits is in its heap: whoever sends is not slowed down, and callers wait"
+                                     " behind all of that. Do less for a message, divide the work among several such servers, or bound"
+                                     " what may wait (calls or credit for those that send)."))]].
 
 %% What a behaviour's module does; where that is hardly ever seen, what the process began with.
 own_function(#{samples := Samples, label := Label}) ->
