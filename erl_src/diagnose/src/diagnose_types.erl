@@ -147,13 +147,13 @@
 %% Of one that waits for an answer while messages wait for it: whom it called, whom that one did, and so on, and where each of them waits.
 %% start: it waits until that one, which it has started, says that it is ready.
 
--type starts() :: #{looks | a_second := non_neg_integer(), unlisted := boolean(), ms := pos_integer(), parents := [parent()],
+-type starts() :: #{looks | a_second := non_neg_integer(), unlisted := boolean(), ms := pos_integer(), parents | left := [parent()],
                     again := [#{name := atom(), pid := binary(), reason := Shape :: binary()}], samples := [sample()],
                     most := #{pid := binary(), name := atom(), label := mfa() | unknown, part := float(),
                               labels := [{mfa() | unknown, pos_integer()}]} | none}.
 %% unlisted: those that were started are not known, only how many. a_second: how many processes were started, by their numbers, and who has
 %% started most of those that were seen to live, and what they are. again: who had a name and ended with an error, and who has the name now.
-%% samples: of those that were seen to live, one each, soon after their start.
+%% samples: of those that were seen to live, one each, soon after their start. left: who has started most of those that live yet.
 -type parent() :: #{pid := binary(), name := atom(), label := mfa() | unknown, parents := pos_integer(),
                     born | ended | failed | sweeps | swept | gone | copies | copied | takes | taken | limit := non_neg_integer(),
                     labels := [{mfa() | unknown, pos_integer()}], reasons := [{Shape :: binary(), pos_integer()}]}.

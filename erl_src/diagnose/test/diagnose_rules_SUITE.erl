@@ -1391,6 +1391,21 @@ only_what_grows_all_the_time_nears_its_limit(_) ->
     ?assertEqual([], Found([5000 + 4000 * (N rem 2) + N || N <- lists:seq(1, 40)] ++ [30_000])),
     ?assertEqual([], Found([5000 + N || N <- lists:seq(1, 40)])),
     ?assertMatch([{near_limit, #{count := 900_000}}], Found([900_000])),
+    %% Fewer are enough where they come and do not go, started by no supervisor, each without a socket.
+    Parent = parent(#{name => '', label => {reader, init, 1}, parents => 7, born => 300, ended => 2, labels => [{{channel, init, 1}, 300}]}),
+    With = fun(Left, Counts) ->
+                 #{starts := Starts} = starts(parent(#{})),
+                 found(#{starts => Starts#{left => [maps:merge(Parent, Left)]},
+                         counts => [{100 * N, One} || {N, One} <- lists:enumerate(Counts)]}, [])
+         end,
+    Leak = [counts(5000 + 10 * N) || N <- lists:seq(1, 40)],
+    [#{signs := [#{kind := near_limit} = Sign]}] = With(#{}, Leak),
+    ?assertMatch({match, _}, re:run(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+                                    "; 7 of reader:init/1 started 300 in the inspection \\(300 of channel:init/1\\), of which 2 ended")),
+    [?assertEqual([], With(Other, Leak)) || Other <- [#{ended => 30}, #{born => 90}, #{label => {supervisor, sessions, 1}},
+                                                    #{label => {'Elixir.Horde.DynamicSupervisor', init, 1}}]],
+    ?assertEqual([], With(#{}, [One#{ports => {10 * N, 1_000_000}} || {N, One} <- lists:enumerate(Leak)])),
+    ?assertEqual([], With(#{}, [counts(500 + 10 * N) || N <- lists:seq(1, 40)])),
     Atoms = fun(Of, Modules) ->
                     signs(#{counts => [{100 * N, (counts(1))#{atoms := {30_000 + 200 * N, 1_000_000}, modules => Modules + Of * N}}
                                        || N <- lists:seq(1, 40)]}, [])

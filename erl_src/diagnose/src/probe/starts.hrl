@@ -9,6 +9,8 @@
 -define(MONITORED, 2000).
 -define(PARENTS, 200).
 -define(TOLD_PARENTS, 6).
+%% Of so many that started most of those that are left it is asked what they are.
+-define(ROOTS, 10).
 %% So many stacks of them are told apart, and so many are told of.
 -define(KINDS_OF_SAMPLES, 500).
 -define(TOLD_SAMPLES, 50).
@@ -42,7 +44,7 @@ starts(Own, Until) ->
         Started -> starts_of(Seen, Started, max(1, now_ms() - Began))
     end.
 
-starts_of(#{looks := Looks, steps := Steps, parents := Parents, named := Named, samples := Samples}, Started, Ms) ->
+starts_of(#{looks := Looks, steps := Steps, parents := Parents, named := Named, samples := Samples, watched := Watched}, Started, Ms) ->
     Of = maps:values(lists:foldl(fun same_parents/2, #{},
                                  [One || {_, #{failed := Failed, copied := Copied, taken := Taken}} = One <- maps:to_list(Parents),
                                          Failed + Copied + Taken > 0])),
@@ -50,8 +52,18 @@ starts_of(#{looks := Looks, steps := Steps, parents := Parents, named := Named, 
     #{looks => Looks, unlisted => are_unlisted(Steps), ms => Ms, a_second => 1000 * Started div Ms, most => most_starts(Parents),
       again => [#{name => Name, pid => pid_text(Pid), reason => Reason}
                 || {Name, Reason} <- maps:to_list(Named), Pid <- [whereis(Name)], is_pid(Pid)],
+      left => left_by(maps:values(Watched), Parents),
       parents => lists:uniq(Rank(failed) ++ Rank(copied) ++ Rank(taken)),
       samples => [{Status, Frames, Times} || {Times, {Status, Frames}} <- ranked(?TOLD_SAMPLES, [{N, S} || {S, N} <- maps:to_list(Samples)])]}.
+
+%% Who has started those that live yet, where it was not started meanwhile, too: whoever was is one of those that are left.
+left_by(Watched, Parents) ->
+    Left = [{Parent, Pid} || {Parent, _, Pid} <- Watched],
+    Born = maps:from_list([{Pid, new} || {_, Pid} <- Left]),
+    Most = ranked(?ROOTS, [{Times, Pid} || Pid <- lists:usort([Parent || {Parent, _} <- Left]), not is_map_key(Pid, Born),
+                                           #{born := Times} <- [maps:get(Pid, Parents)]]),
+    Roots = lists:foldl(fun same_parents/2, #{}, [{Pid, named_parent(maps:get(Pid, Parents))} || {_, Pid} <- Most]),
+    [One || {_, One} <- ranked(?TOLD_PARENTS div 2, [{Times, One} || #{born := Times} = One <- maps:values(Roots)])].
 
 %% Monitors of those with a name. A monitor asks nothing of a process that may be stuck.
 named() -> maps:from_list([{monitor(process, Pid), {name, Name}} || {Pid, Name} <- maps:to_list(names())]).
@@ -87,7 +99,7 @@ all_children(Parent, #{watched := Watched, parents := Parents} = Seen) ->
     #{Parent := One} = Parents,
     case map_size(Watched) < ?MONITORED - ?ALL_CHILDREN andalso apart(fun() -> children_of(Parent) end) of
         Children when is_list(Children) ->
-            Seen#{watched := maps:merge(Watched, maps:from_list([{monitor(process, Pid), {Parent, true}} || Pid <- Children])),
+            Seen#{watched := maps:merge(Watched, maps:from_list([{monitor(process, Pid), {Parent, true, Pid}} || Pid <- Children])),
                   parents := Parents#{Parent := One#{watching := length(Children)}}};
         _ -> Seen#{parents := Parents#{Parent := One#{all := false}}} % one of them does not answer: not again
     end.
@@ -160,7 +172,7 @@ newborn(Pid, Parent, #{label := Label, lib := IsLib, copied := Copied, taken := 
         case Copied + Taken of 0 -> Known; _ -> named_parent(Known) end,
     IsWatched = map_size(Watched) < ?MONITORED andalso not maps:get(all, One),
     More = case IsWatched of
-               true -> Watched#{monitor(process, Pid) => {Parent, IsLib}};
+               true -> Watched#{monitor(process, Pid) => {Parent, IsLib, Pid}};
                false -> Watched
            end,
     Seen#{watched := More,
@@ -190,7 +202,7 @@ ends(#{watched := Watched, parents := Parents, named := Named} = Seen, Until) ->
             Now = Seen#{watched := Watched#{Monitor := ended}},
             ends(case maps:get(Monitor, Watched) of
                      {name, Name} -> Now#{named := named_ended(Name, Reason, Named)};
-                     {Parent, IsLib} -> Now#{parents := maps:update_with(Parent, fun(One) -> ended_by(Reason, IsLib, One) end, Parents)}
+                     {Parent, IsLib, _} -> Now#{parents := maps:update_with(Parent, fun(One) -> ended_by(Reason, IsLib, One) end, Parents)}
                  end, Until)
     after max(0, Until - now_ms()) -> Seen
     end.

@@ -90,7 +90,7 @@ tells_of_ports(Files) -> [Growth || #{evidence := #{growth_a_second := Growth}} 
 limits(#{counts := [_ | _] = Counts} = Look) ->
     {_, Last} = lists:last(Counts),
     [sign(near_limit, #{what => What, count => Count, limit => Limit, growth_a_second => Growth,
-                        'of' => most_of_what(What, Look)},
+                        'of' => most_of_what(What, Look), by => starters(What, Look)},
           limit_advice(What), diagnose_proof:look())
      || What <- [processes, ports, atoms], {Count, Limit} <- [maps:get(What, Last)],
         Growth <- [growth([{Ms, counted(What, All)} || {Ms, All} <- Counts])],
@@ -113,11 +113,31 @@ never_fell(Each) -> lists:sort(Each) =:= Each.
 are_of_one(ports, Count, #{ports := #{owners := [{_, _, Most} | _]}}) -> Count >= ?PORTS_OF_ONE andalso 2 * Most >= Count;
 are_of_one(tables, Count, #{tables := #{owners := #{asked := Asked, most := [{_, _, Most} | _]}}}) ->
     Count >= ?TABLES_OF_ONE andalso 2 * Most >= Asked;
+are_of_one(processes, Count, #{starts := #{left := [_ | _] = Left}, counts := [{_, First} | _] = Counts}) ->
+    {_, Last} = lists:last(Counts),
+    [Born, Ended] = [lists:sum([maps:get(Key, One) || One <- Left]) || Key <- [born, ended]],
+    %% Each client that connects has a socket, and each thing that is kept a supervisor.
+    Count >= ?LEFT_PROCESSES andalso Born >= ?LEFT_STARTS andalso ?FEW_ENDED * Ended =< Born
+        andalso 10 * (counted(ports, Last) - counted(ports, First)) =< Born
+        andalso not lists:any(fun is_supervisor/1, Left);
 are_of_one(_, _, #{}) -> false.
+
+is_supervisor(#{label := {supervisor, _, _}}) -> true;
+is_supervisor(#{label := {Module, _, _}}) ->
+    lists:any(fun(End) -> lists:suffix(End, atom_to_list(Module)) end, ["sup", "Supervisor"]);
+is_supervisor(#{label := unknown}) -> false.
+
+%% Who has started those that have come and not gone.
+starters(processes, #{starts := #{left := Left}}) ->
+    [#{process => case {Name, Label} of {'', {_, _, _}} -> label(Label); _ -> process(One) end, processes => Processes, started => Born,
+       ended => Ended, 'of' => diagnose_sign:counted([Kind || {L, _} = Kind <- Labels, L =/= unknown])}
+     || #{name := Name, label := Label, parents := Processes, born := Born, ended := Ended, labels := Labels} = One <- Left,
+        Born >= ?LEFT_STARTS];
+starters(_, #{}) -> [].
 
 %% Sockets are files, too, of which the system permits fewer than the VM has ports.
 files(#{files := {Count, Limit}} = Look) when Count >= ?NEAR_LIMIT * Limit ->
-    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => unknown, 'of' => most_of_what(ports, Look)},
+    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => unknown, 'of' => most_of_what(ports, Look), by => []},
           "At the limit no file and no socket can be opened any more (emfile). Find out who opens them without closing them;"
           " ulimit -n (LimitNOFILE) raises the limit.",
           diagnose_proof:look())];
@@ -126,7 +146,7 @@ files(#{files := {Count, Limit}, counts := [_ | _] = Counts, ports := #{names :=
   when Name =:= <<"tcp_inet">>; Name =:= <<"udp_inet">>; Name =:= <<"sctp_inet">> ->
     {_, #{ports := {Ports, MostPorts}}} = lists:last(Counts),
     Growth = growth([{Ms, counted(ports, All)} || {Ms, All} <- Counts]),
-    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth, 'of' => most_of_what(ports, Look)},
+    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth, 'of' => most_of_what(ports, Look), by => []},
           "At the limit no file and no socket can be opened any more (emfile). Find out who opens these sockets: close each when its answer"
           " is complete, also after an error (an after clause), or let the process of the request own it, with which it is closed. With"
           " {active, once} the owner learns that the other side has closed it. ulimit -n (LimitNOFILE) raises the limit.",
