@@ -394,6 +394,7 @@ field() {
 @test "field: timer_messages" { field --once timer_messages; }
 @test "field: timer_server" { field --once timer_server; }
 
+@test "field: ticks_multiply" { field --once ticks_multiply; }
 @test "field: timers_grow" { field --once timers_grow; }
 
 @test "field: timers_leak" { field --once timers_leak; }

@@ -17,11 +17,11 @@
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          copied/2, taken/1, swept_by/3, end_reason/1, programs/1, opened/2, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1, beside_processes/2, watch/3,
-         is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, states_of/1, nagle_delays/1,
-         native_times/1, native_times_ended/1, flaps/1, wakes/2,
-         asked_for_modules/1, in_tables/1, buffers/0, tables/0, monitored_beside/2, left_sockets/1, left_at_both/2, unread_of/1,
-         alarm/1, piles/1, are_of_connections/1, some/2, texts_of/1, not_accepted/1, backlogs_of/1, local_text/2, starting/1, not_loaded/1,
-         unanswered/1, debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2,
+         is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, states_of/1, nagle_delays/1, native_times/1,
+         native_times_ended/1, flaps/1, wakes/2, asked_for_modules/1, in_tables/1, buffers/0, tables/0, monitored_beside/2, left_sockets/1,
+         left_at_both/2, unread_of/1, alarm/1, piles/1, are_of_connections/1, some/2, texts_of/1, not_accepted/1, backlogs_of/1,
+         local_text/2, starting/1, not_loaded/1, unanswered/1, debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, ticks/1,
+         too_many_ticks/2,
          suspenders/3, who_call/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2]).
 
@@ -84,6 +84,7 @@
 -include("probe/starts.hrl").
 -include("probe/wakes.hrl").
 -include("probe/calls.hrl").
+-include("probe/ticks.hrl").
 -include("probe/native.hrl").
 -include("probe/nagle.hrl").
 -include("probe/nodes.hrl").
@@ -172,7 +173,7 @@ nothing_known(Nif) ->
       traced => unknown, native_times => unknown, nagle_delays => unknown, flaps => unknown, retries => unknown,
       lookups => unknown, makers => unknown, births => unknown,
       starts => unknown, programs => unknown,
-      wakes => unknown, awaited => [], not_accepted => unknown, starting => unknown, stopping => unknown,
+      wakes => unknown, ticks => [], awaited => [], not_accepted => unknown, starting => unknown, stopping => unknown,
       unanswered => unknown,
       left_sockets => unknown, piles => unknown,
       growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [],
@@ -382,6 +383,13 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Busy = lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_always_busy(Samples)], ?KEPT),
     Wakes = within(fun() -> wakes(Groups, Busy) end, min(Deadline, now_ms() + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
     ok = tell(Keeper, #{wakes => known(Wakes)}, Bytes),
+    ok = case [Pid || {_, Pid} <- ranked(?KEPT, [{Reductions, Pid} || {Pid, #{reductions := Reductions}} <- Suspects, is_number(Reductions),
+                                                                      Reductions >= ?TICKING_REDUCTIONS])] of
+             [] -> ok;
+             Working ->
+                 Ticks = within(fun() -> ticks(Working) end, min(Deadline, now_ms() + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
+                 tell(Keeper, #{ticks => [One || is_list(Ticks), One <- Ticks]}, Bytes)
+         end,
     ok = case reloaded_often(Reloaded) of
              [] -> ok;
              Often ->

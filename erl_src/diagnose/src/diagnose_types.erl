@@ -6,7 +6,7 @@
               table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0,
               traced/0,
               beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0,
-              wakes/0,
+              wakes/0, ticks/0,
               long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0,
               starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
               nagle_delays/0, flaps/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
@@ -50,6 +50,7 @@
                   starts := starts() | too_many | unknown,
                   programs := programs() | unknown,
                   wakes := wakes() | unknown,
+                  ticks := [ticks()],
                   growing := [growing()] | unknown,
                   debugged := debugged() | unknown,
                   suspenders := [suspender()],
@@ -172,6 +173,8 @@
 %% timers: kinds of so many processes, of which so many were asked, each woken by timers so often on average, and where one of them waits.
 %% to_itself: messages that one sends to itself. drains: messages of others that one takes from its mailbox, for which it never waits.
 
+-type ticks() :: #{pid := binary(), tick := atom(), a_second | interval_ms | at_a_time := pos_integer(), in := frame() | none}.
+%% A process that gets this message so often from timers of its own, of which so many run at a time.
 -type sample() :: {Status :: atom(), [frame()], Times :: pos_integer()}.
 -type frame() :: {module(), atom(), arity()}.
 -type pauses() :: #{minor := non_neg_integer(), full := non_neg_integer(), long := non_neg_integer(), longest_us := non_neg_integer(),
@@ -431,7 +434,7 @@
               | tls_handshakes
               | copied_starts | forced_collections | suspended | busy_process | dirty_queue | long_collection
               | needless_full_sweeps | promoted_garbage | binary_pressure | small_start
-              | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | large_dictionary | equal_heaps | spread_list
+              | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | large_dictionary | many_ticks | equal_heaps | spread_list
               | many_monitors
               | many_timers
               | persistent_term_churn | code_churn | transaction_restarts | log_dumps | modules_grow | large_ets_table | fixed_ets_table

@@ -128,6 +128,9 @@ evidence(tls_handshakes, #{a_second := Started, times := Times, looks := Looks, 
     io_lib:format("starts at least ~ts connections over TLS a second; ~b of ~b looks at working processes that had just started show"
                   " them in TLS~ts",
                   [about(Started), Times, Looks, [["; they are used by ", lists:join(", ", By)] || By =/= []]]);
+evidence(many_ticks, #{tick := Tick, a_second := Pace, interval_ms := Ms, at_a_time := Count, in := In}) ->
+    io_lib:format("gets the message ~tp ~ts times a second from timers of its own of ~ts ms, so about ~ts of them run at a time~ts",
+                  [Tick, count(Pace), count(Ms), count(Count), [[", started", in_function(In)] || In =/= unknown]]);
 evidence(timer_wakeups, #{a_second := All, 'of' := Of}) ->
     io_lib:format("is woken by timers about ~ts times a second: ~ts",
                   [about(All),

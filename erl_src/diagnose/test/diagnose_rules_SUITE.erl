@@ -16,7 +16,7 @@
          other_names_are_other_processes/1,
          kind_that_was_not_looked_at_is_told_of/1, unknown_one_is_told_of_with_its_kind/1,
          kind_takes_in_no_other_kind/1, complete_leaves_no_more_than_it_promises/1,
-         monitors_that_are_needed_are_none_too_many/1, only_what_grows_all_the_time_nears_its_limit/1,
+         monitors_that_are_needed_are_none_too_many/1, only_what_grows_all_the_time_nears_its_limit/1, timers_that_start_the_next_are_told_of/1,
          nothing_is_said_of_what_was_not_seen/1,
          sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_told_from_a_hundred_thousand_on/1, suspended_is_not_scanning/1,
          server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
@@ -166,7 +166,7 @@ all() ->
      silent_process_is_told_of, processes_alike_are_told_of_once, other_names_are_other_processes,
      kind_that_was_not_looked_at_is_told_of, unknown_one_is_told_of_with_its_kind,
      kind_takes_in_no_other_kind, complete_leaves_no_more_than_it_promises,
-     monitors_that_are_needed_are_none_too_many, only_what_grows_all_the_time_nears_its_limit, nothing_is_said_of_what_was_not_seen,
+     monitors_that_are_needed_are_none_too_many, only_what_grows_all_the_time_nears_its_limit, timers_that_start_the_next_are_told_of, nothing_is_said_of_what_was_not_seen,
      sums_are_bounded_by_the_node, estimates_are_added, timers_are_told_from_a_hundred_thousand_on, suspended_is_not_scanning,
      server_is_no_loop,
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
@@ -1116,7 +1116,7 @@ nothing() ->
       births => none, long_runs => [],
       starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
       programs => #{alive => 0, seen => 0, started_a_second => 0, names => [], owners => [], labels => []},
-      wakes => #{timers => [], to_itself => [], drains => []},
+      wakes => #{timers => [], to_itself => [], drains => []}, ticks => [],
       growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], floods => [], shares => [],
       system_monitor => none,
       binaries_beside => not_needed, processes_beside => not_needed, elsewhere => unknown, memory => unknown,
@@ -1383,6 +1383,23 @@ monitors_that_are_needed_are_none_too_many(_) ->
     ?assertMatch({match, _}, re:run(Advice(unknown), "If this process is the monitored one")).
 
 counts(Processes) -> #{processes => {Processes, 1_000_000}, ports => {1, 1000}, atoms => {1, 1000}, tables => {9000, 8192}}.
+
+timers_that_start_the_next_are_told_of(_) ->
+    Tick = {tick, poll},
+    Start = {start, poll, 2000, [{m, schedule, 1}, {gen_server, try_handle_info, 3}]},
+    Chain = lists:append(lists:duplicate(20, [Tick, Tick, Start, Start])),
+    ?assertMatch([#{tick := poll, a_second := 133, interval_ms := 2000, at_a_time := 267, in := {m, schedule, 1}}],
+                 diagnose_probe:too_many_ticks(Chain, 300_000)),
+    %% One timer at a time; one for each request, whose time has nothing to do with the ticks; few.
+    Other = setelement(4, Start, [{m, schedule, 1}, {m, handle_call, 3}]),
+    [?assertEqual([], diagnose_probe:too_many_ticks(Events, 300_000))
+     || Events <- [[case One of Start -> setelement(3, Start, 8); _ -> One end || One <- Chain],
+                   lists:append(lists:duplicate(8, [Tick, Tick, Tick, Start, Tick, Start, Start, Start])),
+                   [case One of Start -> Other; _ -> One end || One <- Chain], lists:sublist(Chain, 30),
+                   [One || One <- Chain, One =/= Start]]],
+    Ticks = #{pid => ~"<0.1.0>", tick => poll, a_second => 1250, interval_ms => 2000, at_a_time => 2500, in => {m, schedule, 1}},
+    ?assertMatch([{many_ticks, #{at_a_time := 2500}}], signs(#{suspects => [suspect(#{})], ticks => [Ticks]}, [])),
+    ?assertEqual([], signs(#{suspects => [suspect(#{})], ticks => [Ticks#{pid := ~"<0.2.0>"}]}, [])).
 
 only_what_grows_all_the_time_nears_its_limit(_) ->
     Found = fun(Counts) -> signs(#{counts => [{100 * N, counts(Count)} || {N, Count} <- lists:enumerate(Counts)]}, []) end,

@@ -12,7 +12,7 @@ kinds() ->
      states_asked_for, interpreted_code, dirty_queue,
      suspended, low_priority, deep_mailbox, awaited, not_accepted, sockets_left, processes_pile_up, nodes_flap, nagle_delay,
      starting_application, stopping_node, restart_loop, scanning_receive,
-     high_priority, table_scan, code_lookups, postponed_events, busy_process, long_schedules, native_time,
+     high_priority, table_scan, code_lookups, postponed_events, many_ticks, busy_process, long_schedules, native_time,
      os_processes, forced_collections, long_collection, collecting_together, copied_starts,
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
      uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, large_dictionary, equal_heaps, spread_list,

@@ -12,7 +12,8 @@
 %% @doc The signs of one process.
 -spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
 of_process(Suspect, Look) ->
-    high_priority(Suspect, Look) ++ low_priority(Suspect, Look) ++ table_scan(Suspect, Look) ++ asks_for_collections(Suspect, Look).
+    high_priority(Suspect, Look) ++ low_priority(Suspect, Look) ++ table_scan(Suspect, Look) ++ asks_for_collections(Suspect, Look)
+        ++ ticks(Suspect, Look).
 
 %% While it is ready, no process of priority normal runs on its scheduler. A tracer is told of as what makes its work: dbg's has priority
 %% high, and is gone with the trace.
@@ -39,6 +40,17 @@ high_priority(#{priority := Priority, samples := Samples, reductions := Reductio
                         diagnose_proof:look())
      || Seen <- [Looks >= ?BUSY_LOOKS andalso Works >= ?HOGS * Looks], Seen orelse Reductions >= ?HOGS_REDUCTIONS];
 high_priority(#{}) -> [].
+
+%% Each of its timers is followed by the next, and what starts one more is no timer.
+ticks(#{pid := Pid}, #{ticks := Ticks}) ->
+    [diagnose_sign:sign(many_ticks,
+                        #{tick => Tick, a_second => Pace, interval_ms => Ms, at_a_time => Count, in => diagnose_sign:in(In)},
+                        "Each tick starts the next timer, and something else starts one more (a request, an event, a connection that is made"
+                        " anew), so there are more and more. Keep the reference of the timer in the state, and cancel it"
+                        " (erlang:cancel_timer/1) before another one is started. timer:cancel/1 does not cancel a timer of"
+                        " erlang:send_after/3.", diagnose_proof:look())
+     || #{pid := P, tick := Tick, a_second := Pace, interval_ms := Ms, at_a_time := Count, in := In} <- Ticks, P =:= Pid];
+ticks(#{}, #{}) -> [].
 
 %% A server that others wait for, and that hardly gets a turn.
 low_priority(#{samples := Samples, usual_depth := Depth, reductions := Reductions} = Suspect, Look) ->
