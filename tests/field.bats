@@ -101,6 +101,7 @@ field() {
 
 @test "field: collects_together" { field --once collects_together; }
 
+@test "field: connection_hangs" { field --once connection_hangs; }
 @test "field: console_blocked" { field --once console_blocked; }
 @test "field: copies_at_work" { field --once copies_at_work; }
 @test "field: coverage_left" { field --once coverage_left; }
@@ -312,6 +313,7 @@ field() {
 
 @test "field: program_floods" { field --once program_floods; }
 @test "field: program_hangs" { field --once program_hangs; }
+@test "field: program_slow" { field --once program_slow; }
 
 @test "field: queue_index" { field --once queue_index; }
 @test "field: range_listed" { field --once range_listed; }

@@ -82,6 +82,7 @@
 -include("probe/sample.hrl").
 -include("probe/constants.hrl").
 -include("probe/starts.hrl").
+-include("probe/outside.hrl").
 -include("probe/wakes.hrl").
 -include("probe/calls.hrl").
 -include("probe/ticks.hrl").

@@ -144,9 +144,11 @@
 %% else traces it, or it ended. not_needed: it has only worked. table_scans: at so many looks it had a table of ETS gone through, and
 %% the function that did. states_of: for whom it waited at so many looks in a request of sys, such as sys:get_state/1.
 
--type asks() :: [#{pid := binary(), name := atom(), in := frame() | none, for := answer | start | stop, label := mfa() | unknown}].
+-type asks() :: [#{pid := binary(), name := atom(), in := frame() | none, for := answer | start | stop | program | data,
+                  label := mfa() | unknown, at => binary() | unknown}].
 %% Of one that waits for an answer while messages wait for it: whom it called, whom that one did, and so on, and where each of them waits.
-%% start: it waits until that one, which it has started, says that it is ready.
+%% start: it waits until that one, which it has started, says that it is ready. program: the last one has the port of this program, at,
+%% and calls no process. data: the last one is linked to this process, which waits for what at, the other side of its socket, sends.
 
 -type starts() :: #{looks | a_second := non_neg_integer(), unlisted := boolean(), ms := pos_integer(), parents | left := [parent()],
                     again := [#{name := atom(), pid := binary(), reason := Shape :: binary()}], samples := [sample()],

@@ -56,7 +56,8 @@
          functions_of_a_busy_node_are_told/1, data_that_each_has_are_told_of/1, mailbox_that_is_emptied_is_none_too_deep/1,
          logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1,
          who_holds_the_schedulers_may_be_untold/1, who_is_seldom_seen_is_unknown/1, long_runs_are_seen/1,
-         who_waits_for_an_end_is_told_of/1,
+         who_waits_for_an_end_is_told_of/1, who_waits_for_the_world_outside_is_told_of/1, waits_for/1,
+         who_sleeps_is_said_to_sleep/1,
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
          start_of_an_application_that_waits_is_told_of/1, sockets_that_are_left_behind_are_told_of/1, left_sockets_are_seen/1,
@@ -158,7 +159,7 @@ all() ->
      who_does_not_give_way_is_told_of, who_holds_the_schedulers_may_be_untold, who_is_seldom_seen_is_unknown,
      long_runs_are_seen, data_that_each_has_are_told_of,
      mailbox_that_is_emptied_is_none_too_deep, logs_that_are_dumped_all_the_time_are_told_of,
-     who_waits_for_an_end_is_told_of,
+     who_waits_for_the_world_outside_is_told_of, who_sleeps_is_said_to_sleep, who_waits_for_an_end_is_told_of,
      versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, tenth_of_the_looks,
      fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault,
      one_that_does_not_answer_costs_only_itself, judging_is_limited,
@@ -377,6 +378,49 @@ start_that_is_waited_for_is_told_of(_) ->
     exit(Sup, kill).
 
 %% A supervisor that ends a child whose terminate/2 does not return.
+%% It calls nobody, and has a program; or somebody linked to it reads from a socket for it.
+who_waits_for_the_world_outside_is_told_of(_) ->
+    {ok, Listen} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}, {active, false}]),
+    {ok, Number} = inet:port(Listen),
+    Wait = fun(Open) -> spawn(fun() -> Own = Open(), waits_for(Own), done end) end,
+    Program = Wait(fun() -> open_port({spawn_executable, "/bin/cat"}, []) end),
+    Reader = Wait(fun() -> spawn_link(fun() -> {ok, Socket} = gen_tcp:connect({127, 0, 0, 1}, Number, [{active, false}]),
+                                               gen_tcp:recv(Socket, 0) end) end),
+    Idle = spawn(?MODULE, waits_for, [open_port({spawn_executable, "/bin/cat"}, [])]),
+    Asks = fun(Pid) -> diagnose_probe:asks(Pid, #{status => waiting, message_queue_len => 60}) end,
+    ok = diagnose_test_wait(fun() -> Asks(Program) =/= [] andalso Asks(Reader) =/= [] end),
+    [#{for := program, at := ~"cat"}] = OfProgram = Asks(Program),
+    [#{for := data, at := _}] = OfReader = Asks(Reader),
+    ?assertEqual([], Asks(Idle)),
+    Server = suspect(#{depth => 60, usual_depth => 60, least_depth => 60, stays => true, waiting => [{~"call of {auth, _}", 60}],
+                       samples => [{waiting, [{auth, result, 1}, {auth, handle_call, 3}, {gen_server, try_handle_call, 4}], 20}]}),
+    [begin
+         [#{signs := [#{kind := deep_mailbox, advice := Advice} = Sign]}] = found(#{suspects => [Server#{asks => Of}]}, []),
+         ?assertMatch({{match, _}, {_, _}, nomatch}, {re:run(unicode:characters_to_list(diagnose_wording:sentence(Sign)), Says),
+                                                       binary:match(Advice, Does), binary:match(Advice, ~"find out for what")})
+     end
+     || {Of, Says, Does} <- [{OfProgram, "waits for its program cat \\(#Port", ~"start several"},
+                             {OfReader, "which waits in .* for data of 127.0.0.1", ~"gen_tcp:recv/3"}]],
+    _ = [exit(Pid, kill) || Pid <- [Program, Reader, Idle]],
+    ok = gen_tcp:close(Listen).
+
+waits_for(Own) -> receive {Own, answer} -> ok end.
+
+%% By the function that called it, which is of another module where a fun of the caller is run.
+who_sleeps_is_said_to_sleep(_) ->
+    Advice = fun(Stack) ->
+                     [#{signs := [#{kind := deep_mailbox, advice := Text}]}] =
+                         found(#{suspects => [suspect(#{depth => 60, usual_depth => 60, least_depth => 60, stays => true,
+                                                        waiting => [{~"call of {transaction, _}", 60}], samples => [{waiting, Stack, 20}]})]}, []),
+                     Text
+             end,
+    Server = [{locks, handle_call, 3}, {gen_server, try_handle_call, 4}],
+    OfCaller = Advice([{timer, sleep, 1}, {prices, fetch, 1} | Server]),
+    ?assertMatch({{_, _}, {_, _}}, {binary:match(OfCaller, ~"it sleeps, and prices:fetch/1 has called that"),
+                                    binary:match(OfCaller, ~"its own locks:handle_call/3 runs code of that module")}),
+    Own = Advice([{'Elixir.Process', sleep, 1} | Server]),
+    ?assertMatch({{_, _}, nomatch}, {binary:match(Own, ~"locks:handle_call/3 has called that"), binary:match(Own, ~"fun of its callers")}).
+
 who_waits_for_an_end_is_told_of(_) ->
     Child = spawn(fun() -> process_flag(trap_exit, true), receive never -> ok end end),
     {ok, Sup} = supervisor:start_link(?MODULE, Child),

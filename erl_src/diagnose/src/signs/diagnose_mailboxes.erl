@@ -119,8 +119,8 @@ without_thread(#{samples := Samples, reductions := Reductions}, Look) when is_nu
 without_thread(#{}, _Look) -> none.
 
 %% It takes all that waits, time and again, and nobody waits for an answer meanwhile.
-is_batch(#{emptied := Times, window_ms := Ms, asks := [], waiting := Waiting}) ->
-    Times >= ?EMPTIED andalso 1000 * Times >= Ms
+is_batch(#{emptied := Times, window_ms := Ms, asks := Asks, waiting := Waiting}) ->
+    lists:all(fun(#{for := For}) -> For =:= program orelse For =:= data end, Asks) andalso Times >= ?EMPTIED andalso 1000 * Times >= Ms
         andalso not (is_list(Waiting) andalso lists:any(fun({Shape, _}) -> begins_with(Shape, "call of ") end, Waiting));
 is_batch(#{}) -> false.
 
@@ -188,6 +188,7 @@ asks(#{asks := Asks}) ->
     [#{process => process(One),
        in => in(In),
        for => For,
+       at => maps:get(at, One, unknown),
        label => case {For, Label} of {start, {_, _, _}} -> label(Label); _ -> unknown end}
      || #{in := In, for := For, label := Label} = One <- Asks].
 
@@ -239,7 +240,7 @@ behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false, Look) 
                 {true, _, _} -> halted_advice();
                 {false, false, print} -> print_advice();
                 {false, false, file} -> file_advice();
-                {false, _, _} -> handler_advice(Suspect, Look) ++ waiting_advice(Samples, Waiting)
+                {false, _, _} -> handler_advice(Suspect, Look) ++ waiting_advice(Suspect)
             end;
         {false, file, false} -> file_advice();
         {false, _, false} when IsInFiles, OfServer =:= none -> disk_advice();
@@ -283,14 +284,39 @@ most_wait_for([_ | _] = Shapes) ->
     end;
 most_wait_for(_) -> none.
 
-waiting_advice(Samples, Waiting) ->
+waiting_advice(#{samples := Samples, waiting := Waiting, asks := Asks}) ->
     [hd([Advice || {Functions, Advice} <- waits(), waits_in(Samples, Functions)]
+        ++ sleep_advice(Samples) ++ [outside_advice(For) || #{for := For} <- Asks, For =:= program orelse For =:= data]
         ++ [case are_for_a_server(Waiting) of
                 true -> "These callers wait for it, and it waits for something else: find out for what.";
                 false -> "It waits for something else meanwhile: find out for what."
             end]),
      " Handle a long request in a process of its own (a task, gen_server:reply/2).",
      [" Or no receive takes the messages: a server should receive every message." || not are_for_a_server(Waiting)]].
+
+%% One that sleeps waits for nothing. It may run a fun of its callers, or a callback of another module.
+sleep_advice(Samples) ->
+    Sleeping = [{Times, Caller, Stack} || {waiting, [{Module, sleep, 1}, Caller | Stack], Times} <- Samples,
+                                          Module =:= timer orelse Module =:= 'Elixir.Process', not is_of_behaviour(Caller)],
+    [["It waits for nothing: it sleeps, and ", label(Caller), " has called that",
+      [[" (its own ", label(Own), " runs code of that module, perhaps a fun of its callers: have them run it)"] || Own <- others(Caller, Stack)],
+      ". Leave the sleep out, or have a timer (erlang:send_after/3) bring a message after that time."]
+     || 2 * lists:sum([Times || {Times, _, _} <- Sleeping]) >= looks(Samples), {_, Caller, Stack} <- [lists:max(Sleeping)]].
+
+%% The function of the server's own module, which the behaviour has called.
+others({Module, _, _}, Stack) ->
+    case lists:takewhile(fun(Frame) -> not is_of_behaviour(Frame) end, Stack) of
+        [_ | _] = Own when length(Own) < length(Stack) ->
+            [Last || {M, _, _} = Last <- [lists:last(Own)], M =/= Module];
+        _ -> []
+    end.
+
+outside_advice(program) ->
+    "It waits for its program, as it seems. Find out why that is slow (ps, strace). A program answers one request after the other:"
+    " start several, each with a process of its own, and bound each wait (after).";
+outside_advice(data) ->
+    "It waits for a process that reads from a socket, so a slow or silent host holds up all callers. Give each read a time-out"
+    " (gen_tcp:recv/3), and have several connections, each with a process of its own.".
 
 %% What a server may wait in, and what to do then. The first one counts.
 waits() ->

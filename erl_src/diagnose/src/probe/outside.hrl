@@ -1,0 +1,44 @@
+%%% What a process has that is not on the node, and waits for: a program, or the other side of a socket.
+
+%% So many ports and processes that are linked to it are looked at.
+-define(FEW_OUTSIDE, 50).
+
+%% What it has for the world outside, where it waits in a function that its loop has called, and calls no process: its program, or the
+%% process that reads from a socket for it. Of several nobody knows which. Its links may be many.
+outside(Pid) ->
+    case process_info(Pid, [status, current_stacktrace]) of
+        [{_, waiting}, {_, [{Module, _, _, _} | _] = Stack}] ->
+            case lists:member(Module, ?WAITS_OF_OTP) orelse is_main_loop([frame(Frame) || Frame <- Stack]) of
+                true -> [];
+                false -> [One || [One] <- [apart(fun() -> programs_and_readers(process_info(Pid, [links, monitors])) end)]]
+            end;
+        _ -> []
+    end.
+
+programs_and_readers([{_, Links}, _] = Near) ->
+    case [Program || Port <- lists:sublist([One || One <- Links, is_port(One)], ?FEW_OUTSIDE), Program <- program_of(Port)] of
+        [] -> lists:append([reads_from(Pid) || Pid <- lists:sublist(lists:usort(near(Near)), ?FEW_OUTSIDE)]);
+        Programs -> [#{pid => list_to_binary(erlang:port_to_list(Port)), name => '', in => none, for => program, label => unknown, at => Name}
+                     || {Port, _, Name} <- Programs]
+    end;
+programs_and_readers(undefined) -> [].
+
+reads_from(Pid) ->
+    case process_info(Pid, [status, current_stacktrace]) of
+        [{_, waiting}, {_, Stack}] ->
+            [#{pid => pid_text(Pid), name => registered_as(Pid), in => own_frame(Stack), for => data, label => unknown, at => peer_of(Pid)}
+             || lists:any(fun({Module, Function, _, _}) -> lists:member({Module, Function}, ?READING) end, lists:sublist(Stack, ?SENDS_AMONG))];
+        _ -> []
+    end.
+
+%% Whom its socket is connected to, if it has one.
+peer_of(Pid) ->
+    case process_info(Pid, links) of
+        {_, Links} ->
+            case [Port || Port <- lists:sublist([One || One <- Links, is_port(One)], ?FEW_OUTSIDE),
+                          erlang:port_info(Port, name) =:= {name, "tcp_inet"}] of
+                [Port] -> peer(Port);
+                _ -> unknown
+            end;
+        undefined -> unknown
+    end.
