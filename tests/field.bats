@@ -69,6 +69,7 @@ field() {
 @test "field: bag_key" { field --once bag_key; }
 @test "field: binary_messages" { field --once binary_messages; }
 
+@test "field: binary_prepended" { field --once binary_prepended; }
 @test "field: binary_router" { field --once binary_router; }
 
 @test "field: busy_room" { field --once busy_room; }

@@ -53,6 +53,9 @@
 %% 2.3 %. The virtual heap fills so often.
 -define(COSTLY, 0.04).
 -define(VIRTUAL_COLLECTIONS, 20).
+%% So many bytes of binaries that are made a second, and so many for each byte of the heap, are copies of large ones.
+-define(BINARIES_A_SECOND, 100_000_000).
+-define(LARGE_BINARIES, 500).
 %% So many full sweeps tell what they are good for; they free so much of the old generation, or leave so much of all that was there.
 -define(FULL_SWEEPS, 3).
 -define(MOSTLY, 0.75).

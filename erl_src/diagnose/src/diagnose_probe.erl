@@ -388,7 +388,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                                                                       Reductions >= ?TICKING_REDUCTIONS])] of
              [] -> ok;
              Working ->
-                 Ticks = within(fun() -> ticks(Working) end, min(Deadline, now_ms() + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
+                 Ticks = within(fun() -> ticks(Working) end, min(Deadline, now_ms() + ?TICKING_MS + 2 * ?LAST_ANSWER_MS)),
                  tell(Keeper, #{ticks => [One || is_list(Ticks), One <- Ticks]}, Bytes)
          end,
     ok = case reloaded_often(Reloaded) of

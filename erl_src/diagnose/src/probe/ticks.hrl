@@ -1,14 +1,16 @@
 %%% Processes that get one message again and again from timers that they start themselves, of which many run at a time. Whoever starts a new
 %%% one at each tick, and another one at each request, has more and more of them.
 
-%% So many events of each process, and so much work, of so few.
--define(TICK_EVENTS, 400).
+%% For so long; so many events of each process that does so much.
+-define(TICKING_MS, 500).
+-define(TICK_EVENTS, 1000).
 -define(TICKING_REDUCTIONS, 100_000).
 -define(TICK_FLAGS, ['receive', call, arity, monotonic_timestamp]).
-%% So many ticks, and so many timers at a time; a part of the ticks may differ from the timers that are started just after them.
+%% So many starts, in so many runs, and so many timers at a time; after hardly any tick no timer is started.
 -define(TICKS, 20).
+-define(TICK_RUNS, 8).
 -define(TICKS_AT_A_TIME, 20).
--define(TICKS_UNPAIRED, 0.25).
+-define(TICKS_UNPAIRED, 0.02).
 %% A longer time is one on the clock (abs).
 -define(MOST_TICK_MS, 86_400_000).
 
@@ -27,13 +29,13 @@ ticks(Pids) ->
             _ = erlang:trace_pattern('receive', ticks_received(), []),
             Began = erlang:monotonic_time(),
             Traced = [Pid || Pid <- Pids, is_switched(Pid, true, ?TICK_FLAGS)],
-            Seen = ticks_until(now_ms() + ?WOKEN_MS, maps:from_list([{Pid, []} || Pid <- Traced])),
+            Seen = ticks_until(now_ms() + ?TICKING_MS, maps:from_list([{Pid, {0, []}} || Pid <- Traced])),
             _ = [is_switched(Pid, false, ?TICK_FLAGS) || Pid <- Traced],
             ok = trace_as_it_was(),
             Ended = erlang:monotonic_time(),
             [Told#{pid => pid_text(Pid)}
-             || {Pid, Events} <- maps:to_list(Seen),
-                Us <- [us(case length(Events) < ?TICK_EVENTS of true -> Ended; false -> element(2, hd(Events)) end - Began)],
+             || {Pid, {Count, Events}} <- maps:to_list(Seen),
+                Us <- [us(case Count < ?TICK_EVENTS of true -> Ended; false -> element(2, hd(Events)) end - Began)],
                 Told <- too_many_ticks(lists:reverse([Event || {Event, _} <- Events]), max(1, Us))];
         false -> unknown
     end.
@@ -69,25 +71,25 @@ callers_of(Stack) -> [Caller || {_, _, _} = Caller <- Stack].
 
 tick(Pid, Event, At, Seen) ->
     case Seen of
-        #{Pid := Events} when length(Events) < ?TICK_EVENTS ->
-            _ = length(Events) + 1 =:= ?TICK_EVENTS andalso is_switched(Pid, false, ?TICK_FLAGS),
-            Seen#{Pid := [{Event, At} | Events]};
+        #{Pid := {Count, Events}} when Count < ?TICK_EVENTS ->
+            _ = Count + 1 =:= ?TICK_EVENTS andalso is_switched(Pid, false, ?TICK_FLAGS),
+            Seen#{Pid := {Count + 1, [{Event, At} | Events]}};
         #{} -> Seen
     end.
 
 %% @doc Of what a process got and started in that time, in its order: the tick that comes from too many timers, where each is followed by the
-%% start of the next. (Who counts what it did within the last second starts a timer, too, but not after a tick.)
+%% start of the next. (Who counts what it did within the last second starts a timer, too, but not after a tick.) The VM does not tell of each
+%% message that comes while the process works, so there may be more starts than ticks.
 -spec too_many_ticks([{tick, atom()} | {start, atom(), integer(), [diagnose_types:frame()]}], Us :: pos_integer()) -> [map()].
 too_many_ticks(Events, Us) ->
-    case most_frequent([Tick || {tick, Tick} <- Events]) of
+    case most_frequent([Tick || {start, Tick, _, _} <- Events]) of
         [{Times, Tick} | _] when Times >= ?TICKS ->
             Starts = [{Ms, Stack} || {start, T, Ms, Stack} <- Events, T =:= Tick],
             Runs = lists:droplast(runs_of_ticks([element(1, Event) || Event <- Events, element(2, Event) =:= Tick])),
-            Ticks = lists:sum([T || {T, _} <- Runs]),
-            Unpaired = lists:sum([abs(T - S) || {T, S} <- Runs]),
+            Unpaired = lists:sum([T - S || {T, S} <- Runs, T > S]),
             Pace = 1_000_000 * Times / Us,
             [#{tick => Tick, a_second => round(Pace), interval_ms => Ms, at_a_time => round(Pace * Ms / 1000), in => In}
-             || 2 * Ticks >= ?TICKS, Unpaired =< ?TICKS_UNPAIRED * Ticks,
+             || length(Runs) >= ?TICK_RUNS, Unpaired =< ?TICKS_UNPAIRED * lists:sum([T || {T, _} <- Runs]),
                 Ms <- [middle([Ms || {Ms, _} <- Starts])], is_integer(Ms), Ms > 0, Ms =< ?MOST_TICK_MS,
                 Pace * Ms >= 1000 * ?TICKS_AT_A_TIME,
                 10 * length([1 || {_, Stack} <- Starts, is_in_request(Stack)]) =< length(Starts),
