@@ -328,6 +328,8 @@ field() {
 
 @test "field: request_workers" { field --once request_workers; }
 
+@test "field: resources_kept" { field --once resources_kept; }
+
 @test "field: restart_loop" { field --once restart_loop; }
 
 @test "field: rows_compressed" { field --once rows_compressed; }

@@ -21,8 +21,7 @@
          native_times_ended/1, flaps/1, wakes/2, asked_for_modules/1, in_tables/1, buffers/0, tables/0, monitored_beside/2, left_sockets/1,
          left_at_both/2, unread_of/1, alarm/1, piles/1, are_of_connections/1, some/2, texts_of/1, not_accepted/1, backlogs_of/1,
          local_text/2, starting/1, not_loaded/1, unanswered/1, debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, ticks/1,
-         too_many_ticks/2,
-         suspenders/3, who_call/2,
+         too_many_ticks/2, suspenders/3, who_call/2, freed_natively/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
@@ -81,6 +80,7 @@
 -include("probe/closer.hrl").
 -include("probe/sample.hrl").
 -include("probe/constants.hrl").
+-include("probe/resources.hrl").
 -include("probe/starts.hrl").
 -include("probe/outside.hrl").
 -include("probe/wakes.hrl").
@@ -318,7 +318,7 @@ with_workers(Rows, Workers) ->
     Rows ++ [Row#{only => work} || #{pid := Pid} = Row <- Workers, not lists:member(Pid, Known)].
 
 look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory, early := Early} = Census,
-            #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif}) ->
+            #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif, collect := Collect}) ->
     Carriers = carriers(),
     Mapped = soon(fun mapped/0),
     Native = soon(fun native/0),
@@ -432,7 +432,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                         ports => Ports,
                         binaries_beside => beside(least_binary(Memory, memory()), Held, Deadline),
                         processes_beside => Beside,
-                        elsewhere => elsewhere(Native, soon(fun native/0)),
+                        elsewhere => with_freed(elsewhere(Native, soon(fun native/0)), Pids, Collect, Deadline),
                         links => links(Small, memory(), Pids, Deadline),
                         makers => makers(Small, Beside, Pids, Deadline)}, Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, usual_depth := Depth}} <- Suspects, Depth > 0]),

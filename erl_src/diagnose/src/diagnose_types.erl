@@ -421,10 +421,12 @@
 %% Bytes of the memory of processes that are in none of them; what so many processes have together.
 -type elsewhere() :: #{native := non_neg_integer() | unknown,
                        nifs := [module()],
+                       freed => [#{pid := binary(), name := atom(), bytes := pos_integer()}],
                        terms := non_neg_integer(),
                        count := non_neg_integer(),
                        keys := [{Shape :: binary(), Count :: pos_integer()}]}.
-%% native: bytes of the VM's program that none of its allocators has, which modules have native functions; bytes of persistent terms, how
+%% native: bytes of the VM's program that none of its allocators has, which modules have native functions, and which processes gave how
+%% much of these back when they were collected; bytes of persistent terms, how
 %% many there are, and the shapes of their keys, where they are much.
 
 -type kind() :: code_lookups | postponed_events | unresponsive

@@ -471,9 +471,10 @@ evidence(large_persistent_terms, #{bytes := Bytes, total_bytes := Total, count :
 evidence(native_memory, #{bytes := Bytes, total_bytes := Total, allocator := Allocator, allocated_bytes := Allocated}) ->
     io_lib:format("has ~ts of ~ts of memory in no process, table, binary or module; its allocator ~ts has ~ts of it",
                   [bytes(Bytes), bytes(Total), Allocator, bytes(Allocated)]);
-evidence(native_memory, #{bytes := Bytes, total_bytes := Total, modules := Modules}) ->
-    io_lib:format("has ~ts of memory outside the VM's allocators, and ~ts within them~ts",
-                  [bytes(Bytes), bytes(Total), [["; native functions are in ", lists:join(", ", Modules)] || Modules =/= []]]);
+evidence(native_memory, #{bytes := Bytes, total_bytes := Total, modules := Modules, freed := Freed}) ->
+    io_lib:format("has ~ts of memory outside the VM's allocators, and ~ts within them~ts~ts",
+                  [bytes(Bytes), bytes(Total), [["; native functions are in ", lists:join(", ", Modules)] || Modules =/= []],
+                   [["; a collection of ", Process, " freed ", bytes(Of)] || #{process := Process, bytes := Of} <- Freed]]);
 evidence(tracing, #{asked := Asked, traced := Traced, new := New, flags := Flags, tracer := Tracer}) ->
     io_lib:format("traces ~b of ~b processes that were asked~ts (~ts)~ts",
                   [Traced, Asked, [", and each that starts" || New],

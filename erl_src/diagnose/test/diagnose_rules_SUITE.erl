@@ -96,7 +96,7 @@
          emulators_that_are_slow_are_told_of/1, native_functions_that_take_the_time_are_told_of/1, small_sends_that_are_held_back_are_told_of/1, nodes_that_come_and_go_are_told_of/1,
          times_in_native_functions_are_measured/1,
          heaps_that_many_asked_for_are_told_of/1,
-         memory_that_native_code_took_from_the_vm_is_told_of/1,
+         memory_that_native_code_took_from_the_vm_is_told_of/1, garbage_that_keeps_resources_is_told_of/1,
          who_waits_in_a_send_or_a_program_is_told_so/1,
          servers_of_their_own_are_told_of/1, collections_that_are_asked_for_are_said_to_be/1]).
 -export([who_begins_again_after_each_pause_is_told_of/1,
@@ -153,7 +153,7 @@ all() ->
      where_those_of_a_kind_are_is_told,
      more_schedulers_than_processors_are_told_of,
      heaps_that_many_asked_for_are_told_of,
-     memory_that_native_code_took_from_the_vm_is_told_of,
+     memory_that_native_code_took_from_the_vm_is_told_of, garbage_that_keeps_resources_is_told_of,
      who_waits_in_a_send_or_a_program_is_told_so,
      servers_of_their_own_are_told_of, collections_that_are_asked_for_are_said_to_be,
      who_does_not_give_way_is_told_of, who_holds_the_schedulers_may_be_untold, who_is_seldom_seen_is_unknown,
@@ -2465,6 +2465,22 @@ heaps_that_many_asked_for_are_told_of(_) ->
                   Found(300, 2_400_000, 600, 250_000_000)]).
 
 %% Memory of the VM that no process, table, binary or module has, without what is told of otherwise.
+garbage_that_keeps_resources_is_told_of(_) ->
+    Found = fun(Freed) ->
+                    [#{signs := [#{kind := native_memory, advice := Advice} = Sign]}] =
+                        found(#{elsewhere => #{native => 970_000_000, nifs => [tensor], freed => Freed, terms => 0, count => 0, keys => []},
+                                memory => #{total => 30_000_000}}, []),
+                    {unicode:characters_to_list(diagnose_wording:sentence(Sign)), Advice}
+            end,
+    {Says, Advice} = Found([#{pid => ~"<0.9.0>", name => tensors, bytes => 960_000_000}]),
+    ?assertMatch({{match, _}, {_, _}}, {re:run(Says, "a collection of <0.9.0> .tensors. freed 960.0 MB"), binary:match(Advice, ~"hibernate")}),
+    [?assertEqual(nomatch, binary:match(element(2, Found(Freed)), ~"hibernate"))
+     || Freed <- [[], [#{pid => ~"<0.9.0>", name => tensors, bytes => 20_000_000}]]],
+    %% An idle process has no such garbage here.
+    Idle = spawn(fun() -> receive never -> ok end end),
+    ?assertEqual([], diagnose_probe:freed_natively([Idle], erlang:monotonic_time(millisecond) + 1000)),
+    exit(Idle, kill).
+
 memory_that_native_code_took_from_the_vm_is_told_of(_) ->
     Found = fun(System, Blocks, More) ->
                     Look = #{memory => #{total => 300_000_000, binary => 0, system => System, code => 9_000_000, atom => 1_000_000},

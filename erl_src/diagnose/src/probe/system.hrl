@@ -651,10 +651,16 @@ quota({error, _}) -> unknown.
 %% the system. (Files that are mapped are not among them.) It is told by Linux alone.
 -spec native() -> non_neg_integer() | unknown.
 native() ->
+    case resident() of
+        unknown -> unknown;
+        Bytes -> max(0, Bytes - allocated() - cached())
+    end.
+
+resident() ->
     case prim_file:read_file("/proc/self/status") of
         {ok, Status} ->
             case binary:split(Status, <<"RssAnon:">>) of
-                [_, Rest] -> max(0, 1024 * number(Rest, 0) - allocated() - cached());
+                [_, Rest] -> 1024 * number(Rest, 0);
                 [_] -> unknown
             end;
         {error, _} -> unknown

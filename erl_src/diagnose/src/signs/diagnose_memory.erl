@@ -67,15 +67,29 @@ large_terms(#{elsewhere := #{terms := Bytes, count := Count, keys := Keys}, memo
           " request belongs in ETS. Keep only one copy of equal terms.", diagnose_proof:look())];
 large_terms(#{}) -> [].
 
-native_memory(#{elsewhere := #{native := Bytes, nifs := Modules}, memory := #{total := Total}})
+native_memory(#{elsewhere := #{native := Bytes, nifs := Modules} = Elsewhere, memory := #{total := Total}})
   when is_integer(Bytes), Bytes >= ?MOST_BYTES, Bytes >= Total ->
-    [sign(native_memory, #{bytes => Bytes, total_bytes => Total, modules => [text("~tp", [Module]) || Module <- Modules]},
-          "Native functions and drivers, and the libraries that they use, allocated it from the system, so it is not in processes, tables"
-          " or binaries. If it is meant to be that large and does not grow, leave it. Otherwise check the sizes of their caches and"
-          " buffers, and whether the program releases its binaries and resources; a heap"
-          " profiler for C (jemalloc, heaptrack) names the function."
-          " MALLOC_ARENA_MAX=2 makes glibc use fewer arenas, which fragments its memory less.", diagnose_proof:look())];
+    Freed = maps:get(freed, Elsewhere, []),
+    [sign(native_memory, #{bytes => Bytes, total_bytes => Total, modules => [text("~tp", [Module]) || Module <- Modules],
+                           freed => [#{process => diagnose_sign:process(One), bytes => Of} || #{bytes := Of} = One <- Freed]},
+          case 2 * lists:sum([Of || #{bytes := Of} <- Freed]) >= Bytes of
+              true -> resources_advice();
+              false -> native_advice()
+          end, diagnose_proof:look())];
 native_memory(Look) -> through_the_vm(Look).
+
+resources_advice() ->
+    "References to resources of native functions were garbage there, and kept this memory. Such a reference is a few words, and the VM does not"
+    " know what it stands for, so a process that does little is not collected for it. The inspection has collected it now. Free each"
+    " resource by the library's own function when it is done, do such work in a process that ends, or have the process"
+    " hibernate or call erlang:garbage_collect/0 after it.".
+
+native_advice() ->
+    "Native functions and drivers, and the libraries that they use, allocated it from the system, so it is not in processes, tables"
+    " or binaries. If it is meant to be that large and does not grow, leave it. Otherwise check the sizes of their caches and"
+    " buffers, and whether the program releases its binaries and resources (garbage in a process that is not collected may refer to them);"
+    " a heap profiler for C (jemalloc, heaptrack) names the function."
+    " MALLOC_ARENA_MAX=2 makes glibc use fewer arenas, which fragments its memory less.".
 
 %% What the VM itself has allocated, without what other signs tell of.
 through_the_vm(#{memory := #{system := System, code := Code, atom := Atoms, total := Total}, carriers := [_ | _] = Carriers} = Look) ->

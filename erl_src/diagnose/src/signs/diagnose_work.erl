@@ -49,8 +49,7 @@ ticks(#{pid := Pid}, #{ticks := Ticks}) ->
                         " anew), so there are more and more. Keep the reference of the timer in the state, and cancel it"
                         " (erlang:cancel_timer/1) before another one is started. timer:cancel/1 does not cancel a timer of"
                         " erlang:send_after/3.", diagnose_proof:look())
-     || #{pid := P, tick := Tick, a_second := Pace, interval_ms := Ms, at_a_time := Count, in := In} <- Ticks, P =:= Pid];
-ticks(#{}, #{}) -> [].
+     || #{pid := P, tick := Tick, a_second := Pace, interval_ms := Ms, at_a_time := Count, in := In} <- Ticks, P =:= Pid].
 
 %% A server that others wait for, and that hardly gets a turn.
 low_priority(#{samples := Samples, usual_depth := Depth, reductions := Reductions} = Suspect, Look) ->
