@@ -438,8 +438,8 @@
               | tls_handshakes
               | copied_starts | forced_collections | suspended | busy_process | dirty_queue | long_collection
               | needless_full_sweeps | promoted_garbage | binary_pressure | small_start
-              | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | large_dictionary | many_ticks | equal_heaps | spread_list
-              | many_monitors
+              | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | large_dictionary | equal_heaps | spread_list
+              | many_monitors | many_ticks
               | many_timers
               | persistent_term_churn | code_churn | transaction_restarts | log_dumps | modules_grow | large_ets_table | fixed_ets_table
               | rows_of_one_key

@@ -561,7 +561,8 @@ copy_on(#{node := Node, runs := Runs}) -> [atom_to_binary(Node, utf8), [", where
 awaited_one(#{process := Process, in := In, for := start, label := Label}, _) ->
     ["the start of ", Process, [[", ", Label, ","] || Label =/= unknown], " which is", in_function(In)];
 awaited_one(#{process := Process, in := In, for := stop}, _) -> ["the end of ", Process, ", which is", in_function(In)];
-awaited_one(#{process := Process, for := program, at := Program}, _) -> ["its program ", printable(Program), " (", Process, "), as it seems"];
+awaited_one(#{process := Process, for := program, at := Program}, _) ->
+    ["its program ", printable(Program), " (", Process, "), as it seems"];
 awaited_one(#{process := Process, in := In, for := data, at := Peer}, _) ->
     [Process, ", as it seems, which waits", in_function(In), " for data", [[" of ", printable(Peer)] || is_binary(Peer)]];
 awaited_one(#{process := Process, in := In}, Answer) -> [Answer, " of ", Process, in_function(In)].

@@ -16,7 +16,8 @@
          other_names_are_other_processes/1,
          kind_that_was_not_looked_at_is_told_of/1, unknown_one_is_told_of_with_its_kind/1,
          kind_takes_in_no_other_kind/1, complete_leaves_no_more_than_it_promises/1,
-         monitors_that_are_needed_are_none_too_many/1, only_what_grows_all_the_time_nears_its_limit/1, timers_that_start_the_next_are_told_of/1,
+         monitors_that_are_needed_are_none_too_many/1, only_what_grows_all_the_time_nears_its_limit/1,
+         timers_that_start_the_next_are_told_of/1,
          nothing_is_said_of_what_was_not_seen/1,
          sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_told_from_a_hundred_thousand_on/1, suspended_is_not_scanning/1,
          server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
@@ -168,7 +169,8 @@ all() ->
      silent_process_is_told_of, processes_alike_are_told_of_once, other_names_are_other_processes,
      kind_that_was_not_looked_at_is_told_of, unknown_one_is_told_of_with_its_kind,
      kind_takes_in_no_other_kind, complete_leaves_no_more_than_it_promises,
-     monitors_that_are_needed_are_none_too_many, only_what_grows_all_the_time_nears_its_limit, timers_that_start_the_next_are_told_of, nothing_is_said_of_what_was_not_seen,
+     monitors_that_are_needed_are_none_too_many, only_what_grows_all_the_time_nears_its_limit, timers_that_start_the_next_are_told_of,
+     nothing_is_said_of_what_was_not_seen,
      sums_are_bounded_by_the_node, estimates_are_added, timers_are_told_from_a_hundred_thousand_on, suspended_is_not_scanning,
      server_is_no_loop,
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
@@ -408,15 +410,16 @@ who_waits_for_the_world_outside_is_told_of(_) ->
 waits_for(Own) -> receive {Own, answer} -> ok end.
 
 who_copies_a_binary_at_each_step_is_told_so(_) ->
-    One = #{kind => minor, reason => virtual_heap, count => 500, us => 17_000, young => 72_000, old => 0, aged => 0, left => 36_000, freed => 0,
-            held => 3_600_000_000, old_held => 0, held_left => 1_800_000_000, held_freed => 0, virtual => 3_600_000_000},
+    One = #{kind => minor, reason => virtual_heap, count => 500, us => 17_000, young => 72_000, old => 0, aged => 0, left => 36_000,
+            freed => 0, held => 3_600_000_000, old_held => 0, held_left => 1_800_000_000, held_freed => 0, virtual => 3_600_000_000},
     IsTold = fun(Why) ->
                      [Text] = [Advice || #{signs := Signs} <-
                                              found(#{suspects =>
                                                          [suspect(#{depth => 0, reductions => 6.0e6, answer_ms => 8,
                                                                     samples => [{running, [{html, render, 2}, {export, loop, 1}], 40}],
                                                                     pauses => #{minor => 500, full => 0, long => 0, longest_us => 100,
-                                                                                total_us => 17_000, window_ms => 500, settings => #{}, why => Why}})]},
+                                                                                total_us => 17_000, window_ms => 500, settings => #{},
+                                                                                why => Why}})]},
                                                    []),
                                          #{kind := busy_process, advice := Advice} <- Signs],
                      {re:run(Text, "3600.* of them a second") =/= nomatch, binary:match(Text, ~"iodata") =/= nomatch}
@@ -432,7 +435,8 @@ who_sleeps_is_said_to_sleep(_) ->
     Advice = fun(Stack) ->
                      [#{signs := [#{kind := deep_mailbox, advice := Text}]}] =
                          found(#{suspects => [suspect(#{depth => 60, usual_depth => 60, least_depth => 60, stays => true,
-                                                        waiting => [{~"call of {transaction, _}", 60}], samples => [{waiting, Stack, 20}]})]}, []),
+                                                        waiting => [{~"call of {transaction, _}", 60}],
+                                                        samples => [{waiting, Stack, 20}]})]}, []),
                      Text
              end,
     Server = [{locks, handle_call, 3}, {gen_server, try_handle_call, 4}],
@@ -1476,7 +1480,8 @@ only_what_grows_all_the_time_nears_its_limit(_) ->
     ?assertEqual([], Found([5000 + N || N <- lists:seq(1, 40)])),
     ?assertMatch([{near_limit, #{count := 900_000}}], Found([900_000])),
     %% Fewer are enough where they come and do not go, started by no supervisor, each without a socket.
-    Parent = parent(#{name => '', label => {reader, init, 1}, parents => 7, born => 300, ended => 2, labels => [{{channel, init, 1}, 300}]}),
+    Parent = parent(#{name => '', label => {reader, init, 1}, parents => 7, born => 300, ended => 2,
+                      labels => [{{channel, init, 1}, 300}]}),
     With = fun(Left, Counts) ->
                  #{starts := Starts} = starts(parent(#{})),
                  found(#{starts => Starts#{left => [maps:merge(Parent, Left)]},
@@ -2473,7 +2478,8 @@ garbage_that_keeps_resources_is_told_of(_) ->
                     {unicode:characters_to_list(diagnose_wording:sentence(Sign)), Advice}
             end,
     {Says, Advice} = Found([#{pid => ~"<0.9.0>", name => tensors, bytes => 960_000_000}]),
-    ?assertMatch({{match, _}, {_, _}}, {re:run(Says, "a collection of <0.9.0> .tensors. freed 960.0 MB"), binary:match(Advice, ~"hibernate")}),
+    ?assertMatch({{match, _}, {_, _}}, {re:run(Says, "a collection of <0.9.0> .tensors. freed 960.0 MB"),
+                                        binary:match(Advice, ~"hibernate")}),
     [?assertEqual(nomatch, binary:match(element(2, Found(Freed)), ~"hibernate"))
      || Freed <- [[], [#{pid => ~"<0.9.0>", name => tensors, bytes => 20_000_000}]]],
     %% An idle process has no such garbage here.

@@ -18,8 +18,9 @@ outside(Pid) ->
 programs_and_readers([{_, Links}, _] = Near) ->
     case [Program || Port <- lists:sublist([One || One <- Links, is_port(One)], ?FEW_OUTSIDE), Program <- program_of(Port)] of
         [] -> lists:append([reads_from(Pid) || Pid <- lists:sublist(lists:usort(near(Near)), ?FEW_OUTSIDE)]);
-        Programs -> [#{pid => list_to_binary(erlang:port_to_list(Port)), name => '', in => none, for => program, label => unknown, at => Name}
-                     || {Port, _, Name} <- Programs]
+        Programs ->
+            [#{pid => list_to_binary(erlang:port_to_list(Port)), name => '', in => none, for => program, label => unknown, at => Name}
+             || {Port, _, Name} <- Programs]
     end;
 programs_and_readers(undefined) -> [].
 
@@ -27,7 +28,8 @@ reads_from(Pid) ->
     case process_info(Pid, [status, current_stacktrace]) of
         [{_, waiting}, {_, Stack}] ->
             [#{pid => pid_text(Pid), name => registered_as(Pid), in => own_frame(Stack), for => data, label => unknown, at => peer_of(Pid)}
-             || lists:any(fun({Module, Function, _, _}) -> lists:member({Module, Function}, ?READING) end, lists:sublist(Stack, ?SENDS_AMONG))];
+             || lists:any(fun({Module, Function, _, _}) -> lists:member({Module, Function}, ?READING) end,
+                          lists:sublist(Stack, ?SENDS_AMONG))];
         _ -> []
     end.
 

@@ -77,9 +77,9 @@ tick(Pid, Event, At, Seen) ->
         #{} -> Seen
     end.
 
-%% @doc Of what a process got and started in that time, in its order: the tick that comes from too many timers, where each is followed by the
-%% start of the next. (Who counts what it did within the last second starts a timer, too, but not after a tick.) The VM does not tell of each
-%% message that comes while the process works, so there may be more starts than ticks.
+%% @doc Of what a process got and started in that time, in its order: the tick that comes from too many timers, where each is followed by
+%% the start of the next. (Who counts what it did within the last second starts a timer, too, but not after a tick.) The VM does not tell
+%% of each message that comes while the process works, so there may be more starts than ticks.
 -spec too_many_ticks([{tick, atom()} | {start, atom(), integer(), [diagnose_types:frame()]}], Us :: pos_integer()) -> [map()].
 too_many_ticks(Events, Us) ->
     case most_frequent([Tick || {start, Tick, _, _} <- Events]) of

@@ -310,18 +310,21 @@ own_advice(Suspect, Otherwise) -> diagnose_otp_servers:advice(Suspect, [walk(Sus
 
 walk(#{samples := Samples} = Suspect) -> [[Walk, " "] || Walk <- copies_binaries(Suspect) ++ diagnose_samples:walk(Samples)].
 
-%% Few words on its heap refer to much outside of it, and each collection frees a part of that and leaves the other: a binary, and the copy of
-%% it with something added. Small binaries that are made and dropped fill the heap, too; and of large ones that are passed on, none is left.
+%% Few words on its heap refer to much outside of it, and each collection frees a part of that and leaves the other: a binary, and the
+%% copy of it with something added. Small binaries that are made and dropped fill the heap, too; and of large ones that are passed on,
+%% none is left.
 copies_binaries(#{pauses := #{why := [_ | _] = Why, window_ms := Ms}}) ->
     Sum = fun(Key, List) -> lists:sum([maps:get(Key, One) || One <- List]) end,
     Virtual = [One || #{kind := minor, reason := virtual_heap} = One <- Why],
     Held = Sum(held, Virtual),
     Made = Held - Sum(held_left, Virtual),
-    [["Nearly all of its collections come since binaries outside of its heap are full: it makes ", diagnose_wording:bytes(1000 * Made div Ms),
-      " of them a second. If it adds to a binary at each step: to add to the front (<<New/binary, Acc/binary>>), or to the end of one"
+    [["Nearly all of its collections come since binaries outside of its heap are full: it makes ",
+      diagnose_wording:bytes(1000 * Made div Ms), " of them a second. If it adds to a binary at each step: to add to the front"
+      " (<<New/binary, Acc/binary>>), or to the end of one"
       " that something else refers to, copies all of it. Put the parts into a list (iodata), which sockets and files take as it is, or make"
       " one binary at the end (iolist_to_binary/1)."]
-     || Sum(count, Virtual) >= ?VIRTUAL_COLLECTIONS, 10 * Sum(count, Virtual) >= 9 * Sum(count, Why), Held >= ?LARGE_BINARIES * Sum(young, Virtual),
+     || Sum(count, Virtual) >= ?VIRTUAL_COLLECTIONS, 10 * Sum(count, Virtual) >= 9 * Sum(count, Why),
+        Held >= ?LARGE_BINARIES * Sum(young, Virtual),
         1000 * Made >= ?BINARIES_A_SECOND * Ms, 4 * (Held - Made) >= Held];
 copies_binaries(#{}) -> [].
 

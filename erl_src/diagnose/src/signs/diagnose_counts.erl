@@ -137,7 +137,8 @@ starters(_, #{}) -> [].
 
 %% Sockets are files, too, of which the system permits fewer than the VM has ports.
 files(#{files := {Count, Limit}} = Look) when Count >= ?NEAR_LIMIT * Limit ->
-    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => unknown, 'of' => most_of_what(ports, Look), by => []},
+    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => unknown, 'of' => most_of_what(ports, Look),
+                        by => []},
           "At the limit no file and no socket can be opened any more (emfile). Find out who opens them without closing them;"
           " ulimit -n (LimitNOFILE) raises the limit.",
           diagnose_proof:look())];
@@ -146,7 +147,8 @@ files(#{files := {Count, Limit}, counts := [_ | _] = Counts, ports := #{names :=
   when Name =:= <<"tcp_inet">>; Name =:= <<"udp_inet">>; Name =:= <<"sctp_inet">> ->
     {_, #{ports := {Ports, MostPorts}}} = lists:last(Counts),
     Growth = growth([{Ms, counted(ports, All)} || {Ms, All} <- Counts]),
-    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth, 'of' => most_of_what(ports, Look), by => []},
+    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth, 'of' => most_of_what(ports, Look),
+                        by => []},
           "At the limit no file and no socket can be opened any more (emfile). Find out who opens these sockets: close each when its answer"
           " is complete, also after an error (an after clause), or let the process of the request own it, with which it is closed. With"
           " {active, once} the owner learns that the other side has closed it. ulimit -n (LimitNOFILE) raises the limit.",

@@ -299,7 +299,8 @@ sleep_advice(Samples) ->
     Sleeping = [{Times, Caller, Stack} || {waiting, [{Module, sleep, 1}, Caller | Stack], Times} <- Samples,
                                           Module =:= timer orelse Module =:= 'Elixir.Process', not is_of_behaviour(Caller)],
     [["It waits for nothing: it sleeps, and ", label(Caller), " has called that",
-      [[" (its own ", label(Own), " runs code of that module, perhaps a fun of its callers: have them run it)"] || Own <- others(Caller, Stack)],
+      [[" (its own ", label(Own), " runs code of that module, perhaps a fun of its callers: have them run it)"]
+       || Own <- others(Caller, Stack)],
       ". Leave the sleep out, or have a timer (erlang:send_after/3) bring a message after that time."]
      || 2 * lists:sum([Times || {Times, _, _} <- Sleeping]) >= looks(Samples), {_, Caller, Stack} <- [lists:max(Sleeping)]].
 

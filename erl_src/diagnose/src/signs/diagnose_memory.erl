@@ -79,8 +79,8 @@ native_memory(#{elsewhere := #{native := Bytes, nifs := Modules} = Elsewhere, me
 native_memory(Look) -> through_the_vm(Look).
 
 resources_advice() ->
-    "References to resources of native functions were garbage there, and kept this memory. Such a reference is a few words, and the VM does not"
-    " know what it stands for, so a process that does little is not collected for it. The inspection has collected it now. Free each"
+    "References to resources of native functions were garbage there, and kept this memory. Such a reference is a few words, and the VM does"
+    " not know what it stands for, so a process that does little is not collected for it. The inspection has collected it now. Free each"
     " resource by the library's own function when it is done, do such work in a process that ends, or have the process"
     " hibernate or call erlang:garbage_collect/0 after it.".
 

@@ -45,8 +45,8 @@ high_priority(#{}) -> [].
 ticks(#{pid := Pid}, #{ticks := Ticks}) ->
     [diagnose_sign:sign(many_ticks,
                         #{tick => Tick, a_second => Pace, interval_ms => Ms, at_a_time => Count, in => diagnose_sign:in(In)},
-                        "Each tick starts the next timer, and something else starts one more (a request, an event, a connection that is made"
-                        " anew), so there are more and more. Keep the reference of the timer in the state, and cancel it"
+                        "Each tick starts the next timer, and something else starts one more (a request, an event, a connection that is"
+                        " made anew), so there are more and more. Keep the reference of the timer in the state, and cancel it"
                         " (erlang:cancel_timer/1) before another one is started. timer:cancel/1 does not cancel a timer of"
                         " erlang:send_after/3.", diagnose_proof:look())
      || #{pid := P, tick := Tick, a_second := Pace, interval_ms := Ms, at_a_time := Count, in := In} <- Ticks, P =:= Pid].
