@@ -17,8 +17,8 @@ markdown(Releases, #{cpu := Cpu, cores := Cores, kernel := Kernel}, Load) ->
      "\n## Why they scan\n\n", causes(Releases),
      "\n## Calls that do not scan\n\n", flat(Releases), others(Releases),
      io_lib:format("\nMachine: ~ts, cores used: ~b, Linux ~ts, load average (15"
-                   "\nminutes): ~ts. Other programs on the machine can only increase a slope. The slopes of calls that"
-                   "\nanother process answers increase most.\n",
+                   "\nminutes): ~ts. Other programs on the machine can only increase a slope. They increase"
+                   "\nmost the slopes of calls that wait for another process.\n",
                    [Cpu, Cores, Kernel, Load])].
 
 heading(Versions, [{_, Results} | _]) ->
@@ -67,7 +67,7 @@ causes([{_, Results} | _] = Releases) ->
       || Cause <- lists:uniq([Cause || {Cause, _} <- Caused])]].
 
 flat([{_, Results} | _] = Releases) ->
-    ["Their time does not grow with the number of waiting messages.\n\n",
+    ["The time of these calls does not grow with the number of waiting messages.\n\n",
      lines([Name || #{name := Name} <- Results,
                     lists:all(fun({_, Others}) -> verdict(Name, Others) =:= flat end, Releases)]), ".\n"].
 

@@ -159,7 +159,7 @@ groups() ->
        call => fun(_) -> ok = pg:join(?MODULE, group, self()), ok = pg:leave(?MODULE, group, self()) end},
      #{name => "pg:monitor/2, demonitor/2", setup => fun group_scope/0, cleanup => stop(gen_server),
        call => fun(_) -> {Monitor, []} = pg:monitor(?MODULE, group), ok = pg:demonitor(?MODULE, Monitor) end,
-       cause => "pg:flush/1 searches with 'after 0' for messages that the group may still have sent. Their reference came as an argument,"
+       cause => "pg:flush/1 searches with 'after 0' for messages about the group. The reference in these messages came as an argument,"
                 " so the search begins at the first message"}].
 
 request_cause() -> "erpc:receive_response/2 waits for the reference that erpc:send_request returned. There is no marker, since the"

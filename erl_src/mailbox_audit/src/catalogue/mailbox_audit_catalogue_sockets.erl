@@ -83,8 +83,7 @@ driver_cause(Function) ->
         " is not a reference".
 
 close_cause(Function) ->
-    Function ++ " and prim_inet:close_port/1 search with 'after 0' for messages that the socket may still have sent, and match only the"
-                " port, not a reference".
+    Function ++ " and prim_inet:close_port/1 search with 'after 0' for messages of the closed socket, and match only the port, not a reference".
 
 listening(Backend) ->
     {ok, Listening} = gen_tcp:listen(0, Backend ++ [{ip, ?LOOPBACK}, {active, false}, {backlog, 128}]),
