@@ -795,8 +795,9 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
     [printable(Sentence)
      || Sentence <-
             unseen(Look)
-            ++ ["The exact version of OTP: the release has no file OTP_VERSION. Faults of single versions were not checked." || Otp =:= unknown]
-            ++ ["The exact version of OTP: the node read no file in time. Faults of single versions were not checked."
+            ++ ["The exact version of OTP: the release has no file OTP_VERSION. So diagnose cannot tell which known faults this version has."
+                || Otp =:= unknown]
+            ++ ["The exact version of OTP: the node read no file in time. So diagnose cannot tell which known faults this version has."
                 || Otp =:= not_looked, Ended =:= finished]
             ++ ["The collections' share: the emulator was built without microstate accounting."
                 || Collections =:= unknown, Closer =:= finished]
@@ -960,9 +961,9 @@ not_judged(out_of_memory) -> "judging them would take more memory of this node t
 not_judged(no_compiler) ->
     "this Erlang has no compiler, which diagnose needs to judge receives; add the application compiler to the release";
 not_judged(no_debug_info) ->
-    "it has no debug_info. A release of mix keeps it with strip_beams: false. One of rebar3 keeps it with {debug_info, keep} and without"
-    " {mode, prod}; to judge receives by its own Erlang, it also needs the application compiler"
-    " (doc/diagnose.md#in-a-container)";
+    "it has no debug_info, which diagnose needs to judge receives. A release of mix keeps debug_info with strip_beams: false. A release of"
+    " rebar3 keeps it with {debug_info, keep} and without {mode, prod}. If diagnose runs on the Erlang of the release, the release also"
+    " needs the application compiler (doc/diagnose.md#in-all-containers)";
 not_judged(other_debug_info) -> "its debug_info is that of another module";
 not_judged(not_a_beam) -> "its file is not a compiled module";
 not_judged(too_long_unpacked) -> "it unpacks to more than 128 MiB";
