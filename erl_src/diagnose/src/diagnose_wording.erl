@@ -795,7 +795,8 @@ unknown(#{otp := Otp, collections := Collections, suspects := Suspects, carriers
     [printable(Sentence)
      || Sentence <-
             unseen(Look)
-            ++ ["The exact version of OTP: the release has no file OTP_VERSION. So diagnose cannot tell which known faults this version has."
+            ++ ["The exact version of OTP: the release has no file OTP_VERSION. So diagnose cannot tell which known faults this"
+                " version has."
                 || Otp =:= unknown]
             ++ ["The exact version of OTP: the node read no file in time. So diagnose cannot tell which known faults this version has."
                 || Otp =:= not_looked, Ended =:= finished]

@@ -893,7 +893,8 @@ version_that_is_not_known(_) ->
            end,
     ?assertEqual([], Said(~"27.3.4.1", finished)),
     %% The warnings may name such a fault all the same, so nothing is said to be unchecked.
-    ?assertEqual([~"the release has no file OTP_VERSION. So diagnose cannot tell which known faults this version has."], Said(unknown, finished)),
+    ?assertEqual([~"the release has no file OTP_VERSION. So diagnose cannot tell which known faults this version has."],
+                 Said(unknown, finished)),
     ?assertMatch([<<"the node read no file in time", _/binary>>], Said(not_looked, finished)),
     ?assertEqual([], Said(not_looked, out_of_time)),
     ?assertMatch(#{otp := not_looked}, diagnose_probe:nothing_known(false)).
