@@ -1,4 +1,4 @@
-%% Seven connections, each of which opens 18 channels a second and closes none. A channel has a process of its own and two more.
+%% Seven connections, each of which opens 40 channels a second and closes none. A channel has a process of its own and two more.
 -module(sick).
 -export([start/0, connection/0, channel/1, part/1]).
 
@@ -12,7 +12,7 @@ connection() ->
 
 opens() ->
     open(),
-    timer:sleep(50 + rand:uniform(10)),
+    timer:sleep(20 + rand:uniform(10)),
     opens().
 
 open() -> spawn_link(?MODULE, channel, [self()]).
