@@ -169,7 +169,8 @@ many_are_found(Config, Options) ->
                 {uncollected_garbage, {~"diagnose_sick:init/1", 40}}, {binary_leak, {~"diagnose_sick:init/1", 40}}]],
     [#{waiting := Waiting, processes := 30, messages_together := 90_000}] =
         [E || #{kind := deep_mailbox, evidence := E} <- signs(Findings)],
-    ?assertEqual([#{shape => ~"cast of {line, _}", times => 200}], Waiting),
+    %% A sample by chance.
+    ?assertMatch([#{shape := ~"cast of {line, _}", times := Times}] when Times > 100 andalso Times < 300, Waiting),
     [#{alive_bytes := Alive, heap_bytes := Heap, processes := 40}] =
         [E || #{kind := uncollected_garbage, evidence := E} <- signs(Findings)],
     ?assert(10 * Alive < Heap),
@@ -445,11 +446,18 @@ collected(Asked) ->
 overloaded_node_is_left_alone(Config) ->
     ok = there(Config, diagnose_sick, echo, [400]),
     ok = there(Config, diagnose_sick, deep, []),
-    {ok, #{look := #{overloaded := Ready, closer := busy}, unknown := [Sentence]} = Report} = look(Config),
+    {ok, #{look := #{overloaded := Ready, closer := busy}, unknown := [Sentence]} = Report} = overloaded_look(Config, 5),
     ?assert(Ready > 20),
     ?assertEqual([{deep_mailbox, sick_deep}, {overloaded, none}], found(Report)),
     ?assertNot(diagnose:is_complete(Report)),
     ?assertMatch({_, _}, binary:match(Sentence, ~"the node is overloaded")).
+
+%% Those that are ready may be few for a moment, while other programs of the machine have the processors.
+overloaded_look(Config, Left) ->
+    case look(Config) of
+        {ok, #{look := #{overloaded := false}}} when Left > 1 -> overloaded_look(Config, Left - 1);
+        Seen -> Seen
+    end.
 
 processes_that_die_meanwhile(Config) ->
     _ = there(Config, erlang, spawn, [diagnose_sick, short_lives, []]),
