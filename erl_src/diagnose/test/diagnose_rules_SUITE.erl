@@ -2710,10 +2710,11 @@ what_is_lent_is_known_where_somebody_has_it(_) ->
                  [#{signs := [#{kind := awaited, advice := Advice}]}] = found(#{awaited => [One]}, []),
                  string:find(Advice, Words) =/= nomatch
          end,
-    [?assertEqual({Lent, not Lent}, {Is(One, "resources are used up"), Is(One, "gen_server:reply/2")})
-     || {Lent, One} <- [{false, Idle}, {true, Idle#{holders := Seen}}, {false, Idle#{holders := Seen#{in_loop := true}}},
-                        {true, Idle#{monitored => Seen#{count => 3, asks => []}}},
-                        {false, Idle#{monitored => Seen#{in_loop := true, count => 3, asks => []}}}]].
+    [?assertEqual(Expected, {Is(One, "Its resources are used up"), Is(One, "its resources are used up"), Is(One, "gen_server:reply/2")})
+     || {Expected, One} <- [{{false, false, true}, Idle}, {{false, true, true}, Idle#{holders := Seen}},
+                            {{false, false, true}, Idle#{holders := Seen#{in_loop := true}}},
+                            {{true, false, false}, Idle#{monitored => Seen#{count => 3, asks => []}}},
+                            {{false, false, true}, Idle#{monitored => Seen#{in_loop := true, count => 3, asks => []}}}]].
 
 %% The code server monitors who runs such a function for it.
 on_load_that_waits_is_told_of(_) ->

@@ -132,22 +132,30 @@ lock_advice([_ | _]) ->
 is_loading(#{name := Name, monitored := #{}}) -> Name =:= code_server;
 is_loading(#{}) -> false.
 
-%% What it has lent is only known where somebody is seen who may have it, and is in the middle of something.
+%% What it has lent is only known where somebody is seen who may have it, and is in the middle of something: whom it monitors. Others of
+%% the callers' kind may just be clients that it serves meanwhile.
 at_rest_advice(#{holders := Holders} = Awaited) ->
-    Monitored = maps:get(monitored, Awaited, none),
-    case {is_loading(Awaited), lists:any(fun(#{in_loop := IsInLoop}) -> not IsInLoop; (_) -> false end, [Holders, Monitored])} of
-        {true, _} -> on_load_advice(Awaited);
-        {false, true} ->
-            "It has received these calls and waits for its next message. Its resources are used up: they are not returned, or there"
-            " are too few. Find the processes that hold them, and what these wait for. Bound the time for which a process may keep"
-            " one, return it in an after clause, and monitor whoever holds it. (If they ask it for work and there is none,"
-            " nothing is wrong.)";
-        {false, false} ->
+    case {is_loading(Awaited), is_inside(maps:get(monitored, Awaited, none)), is_inside(Holders)} of
+        {true, _, _} -> on_load_advice(Awaited);
+        {false, true, _} -> ["It has received these calls and waits for its next message. Its resources are used up", lent_advice()];
+        {false, false, true} ->
+            ["It has received these calls and waits for its next message. If the others of their kind that are idle hold something of it,"
+             " its resources are used up", lent_advice(), " If they hold nothing, it never answers: look for a call that it does not answer"
+             " at once (noreply), and for which nobody calls gen_server:reply/2."];
+        {false, false, false} ->
             "It has received these calls, and waits in its own loop for its next message: it answers them later, or never. Find out what"
             " happens to a call that it does not answer at once (noreply): each way must end in gen_server:reply/2, also if the process"
             " that was to reply ends (monitor it). Or they wait for a lock, or for a limit that it keeps. (If they ask it for work and"
             " there is none, nothing is wrong.)"
     end.
+
+is_inside(#{in_loop := IsInLoop}) -> not IsInLoop;
+is_inside(_) -> false.
+
+lent_advice() ->
+    ": they are not returned, or there are too few. Find the processes that hold them, and what these wait for. Bound the time for which a"
+    " process may keep one, return it in an after clause, and monitor whoever holds it. (If they ask it for work and there is none,"
+    " nothing is wrong.)".
 
 on_load_advice(#{pid := Pid, monitored := Monitored}) ->
     Asks = maps:get(asks, Monitored, []),
