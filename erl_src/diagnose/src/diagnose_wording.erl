@@ -728,6 +728,7 @@ in_function(unknown) -> "";
 in_function(Function) -> [" in ", Function].
 
 call_cost(unknown) -> "at an unknown cost a call";
+call_cost(Ms) when Ms < 0.095 -> io_lib:format("at least ~b us a call", [ceil(1000 * Ms)]);
 call_cost(Ms) -> io_lib:format("at least ~.1f ms a call", [Ms]).
 
 walk_cost(unknown, _) -> "";
