@@ -361,7 +361,7 @@ evidence(awaited, #{for := lock, processes := Processes, ms := Ms, 'of' := Of, h
                                         [[", which is", in_function(In)] || In =/= unknown]]
                                        || #{process := Process, label := Label, in := In} <- Holds])] || Holds =/= []],
                    [["; it is kept by another node: ",
-                     lists:join(" or ", [[printable(atom_to_binary(Node, utf8)), [", which does not answer" || not Answers]]
+                     lists:join(" or ", [[atom_to_binary(Node, utf8), [", which does not answer" || not Answers]]
                                          || #{node := Node, answers := Answers} <- Nodes])] || Nodes =/= []]]);
 evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In, 'of' := Of} = Evidence) ->
     io_lib:format("about ~ts processes have waited for its answer to a call for ~.1f s and more (~ts), while it is ~ts~ts~ts~ts~ts",

@@ -4128,7 +4128,7 @@ who_is_asked_for_its_state_is_known(_) ->
                    end),
     #{suspects := [{Asks, #{states_of := [#{pid := ServerText, times := Times, calls := 1}]}}]} = receive #{} = Seen -> Seen end,
     ?assert(Times > 0),
-    ?assertMatch([#{pid := ServerText, times := 3, calls := 2}], diagnose_probe:states_of([Server, Server, none, none, Server])),
+    ?assertMatch([#{pid := ServerText, times := 3, calls := 2}], diagnose_probe:states_of([{state_of, Server}, {state_of, Server}, false, false, {state_of, Server}])),
     true = unlink(Server),
     _ = [exit(Pid, kill) || Pid <- [Server, Asks]],
     ok.

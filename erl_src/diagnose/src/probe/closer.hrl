@@ -522,7 +522,7 @@ suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = 
       answer_ms => middle([Late || {_, _, _, Late, _, _} <- Samples]),
       priority => Priority, table_scans => table_scans([Scan || {_, _, _, _, Scan, _} <- Samples]),
       by_file => length([1 || {_, _, _, _, _, true} <- Samples]),
-      states_of => states_of([case Seen of {state_of, One} -> One; _ -> none end || {_, _, _, _, _, Seen} <- Samples]),
+      states_of => states_of([Seen || {_, _, _, _, _, Seen} <- Samples]),
       hibernates => hibernates(Last) orelse is_packed(Sizes) orelse mostly_hibernates([{S, Frames} || {_, S, Frames, _, _, _} <- Samples]),
       idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
       heap_bytes => Heap, used_bytes => Used, old_bytes => Old, stack_bytes => Stack, stack_in => StackIn, asks => Asks,
@@ -530,12 +530,13 @@ suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = 
       binaries => Binaries}.
 
 %% @doc For whose state it waited, by the looks in their order: at how many, and in how many calls at least.
--spec states_of([pid() | atom()]) -> [#{pid := binary(), name := atom(), times := pos_integer(), calls := pos_integer()}].
+-spec states_of([{state_of, pid() | atom()} | boolean()]) ->
+          [#{pid := binary(), name := atom(), times := pos_integer(), calls := pos_integer()}].
 states_of(Looks) ->
-    Calls = most_frequent(without_repeats(Looks)),
-    [#{pid => pid_text(Server), name => registered_as(Server), times => Times, calls => Count}
-     || {Times, One} <- most_frequent(Looks), {Count, Of} <- Calls, Of =:= One,
-        Server <- [case is_pid(One) of true -> One; false -> whereis(One) end], is_pid(Server)].
+    Calls = without_repeats(Looks),
+    [#{pid => pid_text(Server), name => registered_as(Server), times => Times, calls => length([One || One <- Calls, One =:= Seen])}
+     || {Times, {state_of, Of} = Seen} <- most_frequent(Looks),
+        Server <- [case is_pid(Of) of true -> Of; false -> whereis(Of) end], is_pid(Server)].
 
 without_repeats([One, One | Rest]) -> without_repeats([One | Rest]);
 without_repeats([One | Rest]) -> [One | without_repeats(Rest)];

@@ -19,7 +19,12 @@
 %% can be copied. All constants and persistent terms are together as much as their allocator has; no single one is more.
 -spec largest_constant([Depth :: non_neg_integer()]) -> non_neg_integer().
 largest_constant(Depths) ->
-    Depth = lists:max([0 | [Depth || Depth <- Depths, Depth =< ?SHAPED_DEPTH]]),
+    case [Depth || Depth <- Depths, Depth =< ?SHAPED_DEPTH] of
+        [] -> 0; % none is copied
+        Copied -> largest_for(lists:max(Copied))
+    end.
+
+largest_for(Depth) ->
     All = literal_bytes(),
     case Depth * All =< ?COPIED_TERMS of
         true -> All;

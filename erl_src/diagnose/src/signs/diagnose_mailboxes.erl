@@ -120,7 +120,7 @@ without_thread(#{}, _Look) -> none.
 
 %% It takes all that waits, time and again, and nobody waits for an answer meanwhile.
 is_batch(#{emptied := Times, window_ms := Ms, asks := Asks, waiting := Waiting}) ->
-    lists:all(fun(#{for := For}) -> For =:= program orelse For =:= data end, Asks) andalso Times >= ?EMPTIED andalso 1000 * Times >= Ms
+    lists:all(fun is_outside/1, Asks) andalso Times >= ?EMPTIED andalso 1000 * Times >= Ms
         andalso not (is_list(Waiting) andalso lists:any(fun({Shape, _}) -> begins_with(Shape, "call of ") end, Waiting));
 is_batch(#{}) -> false.
 
@@ -286,7 +286,7 @@ most_wait_for(_) -> none.
 
 waiting_advice(#{samples := Samples, waiting := Waiting, asks := Asks}) ->
     [hd([Advice || {Functions, Advice} <- waits(), waits_in(Samples, Functions)]
-        ++ sleep_advice(Samples) ++ [outside_advice(For) || #{for := For} <- Asks, For =:= program orelse For =:= data]
+        ++ sleep_advice(Samples) ++ [outside_advice(For) || #{for := For} = One <- Asks, is_outside(One)]
         ++ [case are_for_a_server(Waiting) of
                 true -> "These callers wait for it, and it waits for something else: find out for what.";
                 false -> "It waits for something else meanwhile: find out for what."
@@ -311,6 +311,9 @@ others({Module, _, _}, Stack) ->
             [Last || {M, _, _} = Last <- [lists:last(Own)], M =/= Module];
         _ -> []
     end.
+
+%% Whom it waits for there is no process of the node.
+is_outside(#{for := For}) -> For =:= program orelse For =:= data.
 
 outside_advice(program) ->
     "It waits for its program, as it seems. Find out why that is slow (ps, strace). A program answers one request after the other:"
