@@ -106,6 +106,8 @@
 -define(SILENT_MS, 1000).
 %% In at least so many looks a process never waited, and was in one function in nine of ten.
 -define(BUSY_LOOKS, 10).
+%% From so many processes on, the last line of a report tells where they wait.
+-define(WAITING_ALIKE, 20).
 -define(SAME_FUNCTION, 0.9).
 %% A node that works with so many cores tells in which functions.
 -define(BUSY_CORES, 0.5).

@@ -34,9 +34,9 @@ proof(Proof, Place) -> {diagnose_proof:title(Proof, Place), diagnose_wording:pri
 -spec last_line(diagnose:report()) -> iolist().
 last_line(#{findings := Findings, look := Look}) ->
     case {diagnose_findings:count(Findings), diagnose_wording:unseen(Look)} of
-        {0, []} -> ["Nothing found. The bounds: ", bounds(Look), ".", unmeasured(Look), busy_with(Look), waits_with(Look)];
+        {0, []} -> ["Nothing found. The bounds: ", bounds(Look), ".", unmeasured(Look), busy_with(Look), waits_with(Look), waits_in(Look)];
         {0, [Why | _]} ->
-            ["Not everything was inspected, and nothing was found in the rest: ", small(Why), busy_with(Look), waits_with(Look)];
+            ["Not everything was inspected, and nothing was found in the rest: ", small(Why), busy_with(Look), waits_with(Look), waits_in(Look)];
         {Count, []} -> [findings(Count), "."];
         {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", small(Why)]
     end.
@@ -62,6 +62,13 @@ busy_with(#{collections := Collections} = Look) ->
 waits_with(#{unanswered := #{count := Count}}) when Count > 0 ->
     [" ", processes_wait(Count), " at two looks for an answer of the same process, for work or in vain; \"Processes\" tells for whom."];
 waits_with(#{}) -> [].
+
+%% A loop of its own, such as one that reads from a socket, is called by nobody.
+waits_in(#{places := #{most := Most}}) ->
+    [[io_lib:format(" About ~ts processes wait at two looks in ", [diagnose_wording:count(Count)]), called(In, Callers),
+      ": if their requests take long, it is for this."]
+     || #{count := Count, in := [In | [_ | _] = Callers]} <- lists:sublist(Most, 1), Count >= ?WAITING_ALIKE];
+waits_in(#{}) -> [].
 
 processes_wait(1) -> "1 process waits";
 processes_wait(Count) -> [diagnose_wording:count(Count), " processes wait"].
@@ -126,7 +133,23 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
         ++ [[diagnose_wording:count(Online), " of ", diagnose_wording:count(Online + Offline), " schedulers ",
              case Online of 1 -> "is"; _ -> "are" end, " online (+S, erlang:system_flag(schedulers_online, N), or a quota)"]
             || #{schedulers := Online, offline := Offline} <- [Look], Offline > 0]
-        ++ busiest(Look) ++ worked_in(Look) ++ unanswered(Look).
+        ++ busiest(Look) ++ worked_in(Look) ++ places(Look) ++ unanswered(Look).
+
+%% Of a request that takes long it tells what it waits for.
+places(#{places := #{most := [_ | _] = Most, ms := Ms}}) ->
+    [[io_lib:format("Where processes wait inside of what they do, at two looks ~.1f s apart: ", [Ms / 1000]),
+      lists:join("; ", [[diagnose_wording:count(Count), [[" of ", diagnose_wording:label(Label)] || Label =/= unknown],
+                         " in ", called(In, Callers),
+                         case Stay of
+                             0 -> ", each for less than that";
+                             _ -> [" (", diagnose_wording:count(min(Count, Stay)), " of them all the time)"]
+                         end]
+                        || #{count := Count, stay := Stay, label := Label, in := [In | Callers]} <- Most])]];
+places(#{}) -> [].
+
+called(In, []) -> diagnose_wording:label(In);
+called(In, Callers) ->
+    [diagnose_wording:label(In), ", called by ", lists:join(", ", [diagnose_wording:label(Caller) || Caller <- Callers])].
 
 %% Whether they wait for work, or in vain, cannot be told from outside.
 unanswered(#{unanswered := #{ms := Ms, count := Count, most := Most}}) when Count > 0 ->

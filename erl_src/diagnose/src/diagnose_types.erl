@@ -7,12 +7,12 @@
               traced/0,
               beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0,
               wakes/0, ticks/0,
-              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0,
+              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0, places/0,
               starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
               nagle_delays/0, flaps/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 26,
+-type look() :: #{format := 27,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -42,6 +42,7 @@
                   not_accepted := not_accepted() | unknown,
                   left_sockets := left_sockets() | unknown,
                   piles := piles() | too_many | unknown,
+                  places := places() | too_many | unknown,
                   starting := starting() | unknown,
                   stopping := stopping() | none | unknown,
                   unanswered := unanswered() | too_many | unknown,
@@ -360,6 +361,10 @@
 %% Processes that wait in the function that most of a sample wait in: so many were asked, and so many of these did nothing meanwhile. By
 %% that, how many there are, and how many came since. connections: they belong to sockets. done: the reductions of the middle one at the
 %% first look, and of those that came since. first: where the first of their kind are instead, at both looks.
+-type places() :: #{ms := pos_integer(),
+                    most := [#{count | stay := non_neg_integer(), label := mfa() | unknown, in := [frame(), ...]}]}.
+%% So many processes, by a sample, wait at two looks in the first of these functions, which the others led to, and so many of them at both;
+%% and what one of them is.
 -type starting() :: #{ms := pos_integer(), applications := [atom()],
                       tables => [#{name := atom(), nodes := [#{node := node(), runs := boolean()}]}],
                       starts := [#{pid := binary(), name := atom(), stack := [frame()], in := frame() | none, asks := asks()}]}.

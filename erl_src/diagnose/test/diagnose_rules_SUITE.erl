@@ -61,6 +61,7 @@
          who_sleeps_is_said_to_sleep/1, who_copies_a_binary_at_each_step_is_told_so/1,
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
+         where_processes_wait_is_told/1, a_place_is_told_by_one_function_of_each_module/1,
          start_of_an_application_that_waits_is_told_of/1, sockets_that_are_left_behind_are_told_of/1, left_sockets_are_seen/1,
          processes_that_pile_up_are_told_of/1, piles_are_seen/1, sessions_are_of_connections/1,
          samples_are_drawn_by_chance/1]).
@@ -205,6 +206,7 @@ all() ->
      many_that_collect_are_told_of, functions_of_a_busy_node_are_told, starts_by_the_thousand_are_told_of, handshakes_are_told_of,
      who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of,
      who_waits_for_an_answer_all_the_time_is_told,
+     where_processes_wait_is_told, a_place_is_told_by_one_function_of_each_module,
      start_of_an_application_that_waits_is_told_of, sockets_that_are_left_behind_are_told_of, left_sockets_are_seen,
      processes_that_pile_up_are_told_of, piles_are_seen, sessions_are_of_connections, samples_are_drawn_by_chance,
      functions_that_go_through_all_are_told_of, settings_of_logger_are_told_of, thresholds_of_the_monitor_are_told_of,
@@ -691,6 +693,36 @@ who_waits_for_an_answer_all_the_time_is_told(_) ->
     ?assert(Count >= 1),
     ?assertEqual(nomatch, re:run(diagnose_text:last_line(Report#{look := Nothing}), "for the answer")).
 
+%% No process waits long; a request takes long nevertheless.
+where_processes_wait_is_told(_) ->
+    Handler = fun Handle() ->
+                      _ = lists:map(fun(_) -> receive after 30 -> ok end end, [event]),
+                      Handle()
+              end,
+    Pids = [spawn(Handler) || _ <- lists:seq(1, 40)],
+    #{most := Most} = Seen = diagnose_probe:places(now_ms() + 400),
+    [true = exit(Pid, kill) || Pid <- Pids],
+    [#{count := Count, stay := Stay, in := [{?MODULE, _, 1}, {lists, map, 2}]}] = [Place || #{in := [_, {lists, _, _} | _]} = Place <- Most],
+    ?assert(Count >= 20),
+    ?assert(Stay =< Count div 2),
+    Nothing = (nothing())#{processes := #{looked => 3, skipped => #{}}},
+    Report = #{findings => [], warnings => [], unknown => [], place => #{in => library, node => own},
+               look => Nothing#{places := Seen#{most := [#{count => 150, stay => 0, label => {web, request, 1},
+                                                          in => [{httpc, handle_answer, 5}, {metrics, handle_event, 4}]}]}}},
+    ?assertMatch({match, _}, re:run(diagnose_text:last_line(Report),
+                                    "Nothing found.* About 150 processes wait at two looks in httpc:handle_answer/5, called by metrics:handle_event/4")),
+    {_, Facts} = lists:keyfind("Processes", 1, diagnose_text:facts(Report)),
+    ?assertMatch({match, _}, re:run(Facts, "150 of web:request/1 in httpc:handle_answer/5, called by metrics:handle_event/4, each for less")),
+    ?assertEqual(nomatch, re:run(diagnose_text:last_line(Report#{look := Nothing}), "processes wait at two looks in")).
+
+%% Of OTP's behaviours and waits no function is told, and of each other module one.
+a_place_is_told_by_one_function_of_each_module(_) ->
+    Frame = fun(Module, Function, Arity) -> {Module, Function, Arity, []} end,
+    ?assertEqual([{shop, price, 1}, {web, request, 1}],
+                 diagnose_probe:place([Frame(gen, do_call, 4), Frame(gen_server, call, 3), Frame(shop, price, 1), Frame(shop, prices, 2),
+                                       Frame(web, request, 1), Frame(web, loop, 0), Frame(proc_lib, init_p, 3)])),
+    ?assertEqual([{timer, sleep, 1}], diagnose_probe:place([Frame(timer, sleep, 1), Frame(proc_lib, init_p, 3)])).
+
 said(Sign) -> unicode:characters_to_list(diagnose_wording:sentence(Sign)).
 
 now_ms() -> erlang:monotonic_time(millisecond).
@@ -1174,7 +1206,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 26, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 27, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       emulator => emulator(),
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
@@ -1183,6 +1215,7 @@ nothing() ->
       not_accepted => #{looks => 1, ms => 1, sockets => []}, starting => #{ms => 1, applications => [], starts => []}, stopping => none,
       left_sockets => #{ms => 1, sockets => [], alarms => []}, piles => #{ms => 1, pile => none},
       unanswered => #{ms => 1, count => 0, most => []},
+      places => #{ms => 1, most => []},
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, flaps => #{ms => 3000, by => none, nodes => []}, makers => none, retries => none,
       births => none, long_runs => [],
       starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},

@@ -356,12 +356,12 @@ looks() ->
                                pauses => Calm})]}, [Scan]}].
 
 nothing() ->
-    #{format => 26, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 27, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       emulator => #{interprets => false, build => opt, off => [], blockers => []},
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked,
       counts => [{0, counts(1)}], files => unknown, reloads => unknown, transactions => unknown, mapped => unknown,
       traced => unknown, not_accepted => unknown, left_sockets => unknown, piles => unknown, starting => unknown, stopping => none,
-      unanswered => unknown,
+      unanswered => unknown, places => unknown,
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []},
       flaps => #{ms => 3000, by => none, nodes => []}, makers => none, retries => none,
       births => none, long_runs => [], starts => unknown,

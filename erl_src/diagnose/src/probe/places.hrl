@@ -1,0 +1,59 @@
+%%% Where processes wait inside of what they do: what a request that takes long waits for, though no process waits as long as a look lasts.
+
+-define(ASKED_PLACES, 300).
+-define(PLACED_PROCESSES, 50_000).
+%% So many of a sample that wait in one place at both looks are told of, and so many places.
+-define(PLACED, 10).
+-define(PLACES, 3).
+%% Of the functions that lead there, one of each module.
+-define(CALLED_FROM, 4).
+
+%% @doc Of a sample of the processes at each of two looks, where those wait that are not in their main loop: of a place the least of both
+%% looks counts. `stay' are those of the first sample that did nothing meanwhile.
+-spec places(integer()) -> diagnose_types:places() | too_many.
+places(Until) ->
+    case erlang:system_info(process_count) =< ?PLACED_PROCESSES of
+        true ->
+            Began = now_ms(),
+            {Each, Before} = placed(),
+            wait(max(0, Until - now_ms())),
+            {EachLater, After} = placed(),
+            #{ms => max(1, now_ms() - Began),
+              most => [#{count => Count, stay => round(Each * length([1 || {Pid, Done} <- Then, has_done_little(Pid, Done)])),
+                         label => labelled_apart(Pid1), in => Place}
+                       || {Count, {Place, [{Pid1, _} | _] = Then}}
+                              <- ranked(?PLACES, [{min(round(Each * length(Then)), round(EachLater * length(Now))), {Place, Then}}
+                                                  || {Place, Then} <- maps:to_list(Before), length(Then) >= ?PLACED,
+                                                     #{Place := Now} <- [After], length(Now) >= ?PLACED])]};
+        false -> too_many
+    end.
+
+%% How many processes each of the sample stands for, and who waits where, with the reductions until then.
+placed() ->
+    All = processes(),
+    Asked = some(?ASKED_PLACES, All),
+    {length(All) / length(Asked),
+     maps:groups_from_list(fun({Place, _}) -> Place end, fun({_, One}) -> One end,
+                           [{Place, {Pid, Done}} || Pid <- Asked, {Place, Done} <- waits_in(Pid)])}.
+
+waits_in(Pid) ->
+    case process_info(Pid, [status, reductions, current_stacktrace]) of
+        [{_, Status}, {_, Done}, {_, [_ | _] = Stack}] ->
+            [{place(Stack), Done} || not is_main_loop([frame(Frame) || Frame <- Stack]), settled(Pid, Status, ?ASKED_AGAIN) =:= waiting];
+        _ -> []
+    end.
+
+%% @doc The functions that lead to where it waits, the innermost first: of each module the innermost one, and of OTP's behaviours none.
+-spec place([{module(), atom(), arity(), term()}, ...]) -> [diagnose_types:frame(), ...].
+place(Stack) ->
+    Own = [frame(Frame) || {Module, _, _, _} = Frame <- Stack, not lists:member(Module, [gen | ?WAITS_OF_OTP]), not lists:member(Module, ?BEHAVIOURS)],
+    case lists:uniq(fun({Module, _, _}) -> Module end, Own) of
+        [] -> [first_frame(Stack)];
+        Modules -> lists:sublist(Modules, ?CALLED_FROM)
+    end.
+
+has_done_little(Pid, Before) ->
+    case process_info(Pid, reductions) of
+        {_, Now} -> Now - Before =< ?ASKED_REDUCTIONS;
+        undefined -> false
+    end.
