@@ -46,9 +46,10 @@ waits_in(Pid) ->
 %% @doc The functions that lead to where it waits, the innermost first: of each module the innermost one, and of OTP's behaviours none.
 -spec place([{module(), atom(), arity(), term()}, ...]) -> [diagnose_types:frame(), ...].
 place(Stack) ->
-    Own = [frame(Frame) || {Module, _, _, _} = Frame <- Stack, not lists:member(Module, [gen | ?WAITS_OF_OTP]), not lists:member(Module, ?BEHAVIOURS)],
+    Own = [frame(Frame) || {Module, _, _, _} = Frame <- Stack,
+                           not lists:member(Module, ?WAITS_OF_OTP), not lists:member(Module, ?BEHAVIOURS)],
     case lists:uniq(fun({Module, _, _}) -> Module end, Own) of
-        [] -> [first_frame(Stack)];
+        [] -> [frame(hd(Stack))];
         Modules -> lists:sublist(Modules, ?CALLED_FROM)
     end.
 
