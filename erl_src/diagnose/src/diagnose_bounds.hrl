@@ -108,7 +108,13 @@
 -define(BUSY_LOOKS, 10).
 %% From so many processes on, the last line of a report tells where they wait.
 -define(WAITING_ALIKE, 20).
+%% Fewer may be of the inspection and its connection.
+-define(MORE, 10).
+%% From so many bytes on, the report names a table that has a tenth of those of all tables.
+-define(LARGE_TABLE_BYTES, 1_000_000).
 -define(SAME_FUNCTION, 0.9).
+%% Of a stack the VM tells so many frames (the flag backtrace_depth).
+-define(TOLD_FRAMES, 8).
 %% A node that works with so many cores tells in which functions.
 -define(BUSY_CORES, 0.5).
 %% It does so many reductions a second, or it is in native code, and answers so late.

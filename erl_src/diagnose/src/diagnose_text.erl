@@ -65,9 +65,10 @@ waits_with(#{}) -> [].
 
 %% A loop of its own, such as one that reads from a socket, is called by nobody.
 waits_in(#{places := #{most := Most}}) ->
-    [[io_lib:format(" About ~ts processes wait at two looks in ", [diagnose_wording:count(Count)]), called(In, Callers),
+    [[io_lib:format(" About ~ts processes wait at two looks in ", [diagnose_wording:count(Count)]), called(In, Callers), for_whom(For),
       ": if their requests take long, it is for this."]
-     || #{count := Count, in := [In | [_ | _] = Callers]} <- lists:sublist(Most, 1), Count >= ?WAITING_ALIKE];
+     || #{count := Count, in := [In | Callers], for := For} <- lists:sublist(Most, 1), Count >= ?WAITING_ALIKE,
+        Callers =/= [] orelse For =/= none];
 waits_in(#{}) -> [].
 
 processes_wait(1) -> "1 process waits";
@@ -128,7 +129,8 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
     [[diagnose_wording:count(Looked), " processes inspected",
       [["; ", diagnose_wording:count(Ended), " ended meanwhile"] || #{ended := Ended} <- [Skipped]]]]
         ++ [["Used of the limits: ",
-             lists:join(", ", [limit(Name, Count, Limit) || {Name, {Count, Limit}} <- maps:to_list(element(2, lists:last(Counts)))])]
+             lists:join(", ", [[limit(Name, Count, Limit), more(Name, Count, element(2, hd(Counts)))]
+                               || {Name, {Count, Limit}} <- maps:to_list(element(2, lists:last(Counts)))])]
             || #{counts := [_ | _] = Counts} <- [Look]]
         ++ [[diagnose_wording:count(Online), " of ", diagnose_wording:count(Online + Offline), " schedulers ",
              case Online of 1 -> "is"; _ -> "are" end, " online (+S, erlang:system_flag(schedulers_online, N), or a quota)"]
@@ -139,13 +141,16 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
 places(#{places := #{most := [_ | _] = Most, ms := Ms}}) ->
     [[io_lib:format("Where processes wait inside of what they do, at two looks ~.1f s apart: ", [Ms / 1000]),
       lists:join("; ", [[diagnose_wording:count(Count), [[" of ", diagnose_wording:label(Label)] || Label =/= unknown],
-                         " in ", called(In, Callers),
+                         " in ", called(In, Callers), for_whom(For),
                          case Stay of
                              0 -> ", each for less than that";
                              _ -> [" (", diagnose_wording:count(min(Count, Stay)), " of them all the time)"]
                          end]
-                        || #{count := Count, stay := Stay, label := Label, in := [In | Callers]} <- Most])]];
+                        || #{count := Count, stay := Stay, label := Label, in := [In | Callers], for := For} <- Most])]];
 places(#{}) -> [].
+
+for_whom(none) -> "";
+for_whom(Called) -> [" for ", Called].
 
 called(In, []) -> diagnose_wording:label(In);
 called(In, Callers) ->
@@ -166,6 +171,11 @@ unanswered(#{unanswered := #{ms := Ms, count := Count, most := Most}}) when Coun
 unanswered(#{}) -> [].
 
 limit(Name, Count, Limit) -> io_lib:format("~ts of ~ts ~ts", [diagnose_wording:count(Count), diagnose_wording:count(Limit), Name]).
+
+%% The inspection has processes of its own.
+more(processes, _Count, _Before) -> "";
+more(Name, Count, Before) ->
+    [[" (", diagnose_wording:count(Count - First), " more than at first)"] || #{Name := {First, _}} <- [Before], Count >= First + ?MORE].
 
 busiest(#{suspects := Suspects}) ->
     Busy = lists:sublist(lists:reverse(lists:sort([{Reductions, S} || #{reductions := Reductions} = S <- Suspects,
@@ -236,7 +246,7 @@ memory(#{memory := Memory, emulator := #{off := Off}} = Look) ->
         ++ [["The heaps of all processes without a deep mailbox have ", diagnose_wording:bytes(Heap), ", of which ",
              diagnose_wording:bytes(Used), " hold terms or garbage"]
             || #{processes := #{heap_bytes := Heap, used_bytes := Used}} <- [Look]]
-        ++ largest_kinds(Look).
+        ++ largest_kinds(Look) ++ largest_processes(Look) ++ largest_tables(Look).
 
 %% By the heaps of all of a kind.
 largest_kinds(#{groups := Groups, memory := #{processes := All}}) when is_list(Groups) ->
@@ -245,3 +255,19 @@ largest_kinds(#{groups := Groups, memory := #{processes := All}}) when is_list(G
       lists:join(", ", [[diagnose_wording:count(Count), " of ", diagnose_wording:label(Label), " with ", diagnose_wording:bytes(Bytes)]
                         || {Bytes, Count, Label} <- lists:sublist(lists:reverse(lists:sort(Kinds)), 3)])] || Kinds =/= []];
 largest_kinds(#{}) -> [].
+
+largest_processes(#{suspects := Suspects, memory := #{processes := All}}) ->
+    Large = [{Bytes, S} || #{heap_bytes := Bytes} = S <- Suspects, is_integer(Bytes), 10 * Bytes >= All],
+    [["The processes with the largest heaps: ",
+      lists:join(", ", [[diagnose_wording:subject(#{process => maps:with([pid, name], S)}), " with ", diagnose_wording:bytes(Bytes)]
+                        || {Bytes, S} <- lists:sublist(lists:reverse(lists:keysort(1, Large)), 3)])] || Large =/= []];
+largest_processes(#{}) -> [].
+
+largest_tables(#{tables := #{largest := Tables}, memory := #{ets := All}}) ->
+    Large = [{Bytes, Table} || #{bytes := Bytes} = Table <- Tables, Bytes >= ?LARGE_TABLE_BYTES, 10 * Bytes >= All],
+    [["The largest tables: ",
+      lists:join(", ", [[io_lib:format("~tp", [Name]), " with ", diagnose_wording:count(Rows), " rows and ", diagnose_wording:bytes(Bytes),
+                         " (of ", Owner, ")"]
+                        || {Bytes, #{name := Name, size := Rows, owner := Owner}}
+                               <- lists:sublist(lists:reverse(lists:keysort(1, Large)), 3)])] || Large =/= []];
+largest_tables(#{}) -> [].

@@ -362,9 +362,10 @@
 %% that, how many there are, and how many came since. connections: they belong to sockets. done: the reductions of the middle one at the
 %% first look, and of those that came since. first: where the first of their kind are instead, at both looks.
 -type places() :: #{ms := pos_integer(),
-                    most := [#{count | stay := non_neg_integer(), label := mfa() | unknown, in := [frame(), ...]}]}.
+                    most := [#{count | stay := non_neg_integer(), label := mfa() | unknown, in := [frame(), ...],
+                               for := Called :: binary() | none}]}.
 %% So many processes, by a sample, wait at two looks in the first of these functions, which the others led to, and so many of them at both;
-%% and what one of them is.
+%% what one of them is, and for whose answer they wait.
 -type starting() :: #{ms := pos_integer(), applications := [atom()],
                       tables => [#{name := atom(), nodes := [#{node := node(), runs := boolean()}]}],
                       starts := [#{pid := binary(), name := atom(), stack := [frame()], in := frame() | none, asks := asks()}]}.

@@ -58,6 +58,7 @@
          logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1,
          who_holds_the_schedulers_may_be_untold/1, who_is_seldom_seen_is_unknown/1, long_runs_are_seen/1,
          who_waits_for_an_end_is_told_of/1, who_waits_for_the_world_outside_is_told_of/1, waits_for/1,
+         who_is_deep_in_a_callback_is_known_for_a_server/1,
          who_sleeps_is_said_to_sleep/1, who_copies_a_binary_at_each_step_is_told_so/1,
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
@@ -161,7 +162,8 @@ all() ->
      who_does_not_give_way_is_told_of, who_holds_the_schedulers_may_be_untold, who_is_seldom_seen_is_unknown,
      long_runs_are_seen, data_that_each_has_are_told_of,
      mailbox_that_is_emptied_is_none_too_deep, logs_that_are_dumped_all_the_time_are_told_of,
-     who_waits_for_the_world_outside_is_told_of, who_sleeps_is_said_to_sleep, who_copies_a_binary_at_each_step_is_told_so,
+     who_waits_for_the_world_outside_is_told_of, who_is_deep_in_a_callback_is_known_for_a_server,
+     who_sleeps_is_said_to_sleep, who_copies_a_binary_at_each_step_is_told_so,
      who_waits_for_an_end_is_told_of,
      versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, tenth_of_the_looks,
      fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault,
@@ -431,6 +433,20 @@ who_copies_a_binary_at_each_step_is_told_so(_) ->
     [?assertEqual({false, false}, IsTold(Why))
      || Why <- [[One#{young := 72_000_000}], [One#{held_left := 100_000_000}], [One, One#{reason := heap}],
                 [One#{held := 36_000_000, held_left := 18_000_000}], []]].
+
+%% The VM tells eight frames of a stack. The behaviour is known by what the process is then.
+who_is_deep_in_a_callback_is_known_for_a_server(_) ->
+    Stack = [{gen, do_call, 4}, {gen_server, call, 3}, {file, call, 2}, {reloader, stat, 1}, {reloader, is_stale, 2}, {lists, any_1, 2},
+             {reloader, compile, 1}, {reloader, reload, 2}],
+    Kinds = fun(Label, Deep) ->
+                    [Kind || #{signs := Signs} <- found(#{suspects => [suspect(#{depth => 39, usual_depth => 39, least_depth => 38, stays => true,
+                                                                                 label => Label, waiting => [{~"call of reload", 39}],
+                                                                                 samples => [{waiting, Deep, 74}]})]}, []),
+                             #{kind := Kind} <- Signs]
+            end,
+    ?assertEqual([deep_mailbox], Kinds({reloader, init, 1}, Stack)),
+    ?assertEqual([], Kinds({reloader, loop, 1}, Stack)),
+    ?assertEqual([], Kinds({reloader, init, 1}, lists:droplast(Stack))).
 
 %% By the function that called it, which is of another module where a fun of the caller is run.
 who_sleeps_is_said_to_sleep(_) ->
@@ -709,7 +725,7 @@ where_processes_wait_is_told(_) ->
     Nothing = (nothing())#{processes := #{looked => 3, skipped => #{}}},
     Report = #{findings => [], warnings => [], unknown => [], place => #{in => library, node => own},
                look => Nothing#{places := Seen#{most := [#{count => 150, stay => 0, label => {web, request, 1},
-                                                          in => [{httpc, handle_answer, 5}, {metrics, handle_event, 4}]}]}}},
+                                                          in => [{httpc, handle_answer, 5}, {metrics, handle_event, 4}], for => none}]}}},
     ?assertMatch({match, _}, re:run(diagnose_text:last_line(Report),
                                     "Nothing found.* About 150 processes wait at two looks in httpc:handle_answer/5, called by metrics:handle_event/4")),
     {_, Facts} = lists:keyfind("Processes", 1, diagnose_text:facts(Report)),

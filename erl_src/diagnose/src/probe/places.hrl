@@ -19,9 +19,9 @@ places(Until) ->
             wait(max(0, Until - now_ms())),
             {EachLater, After} = placed(),
             #{ms => max(1, now_ms() - Began),
-              most => [#{count => Count, stay => round(Each * length([1 || {Pid, Done} <- Then, has_done_little(Pid, Done)])),
-                         label => labelled_apart(Pid1), in => Place}
-                       || {Count, {Place, [{Pid1, _} | _] = Then}}
+              most => [#{count => Count, stay => round(Each * length([1 || {One, Done} <- Then, has_done_little(One, Done)])),
+                         label => labelled_apart(Pid), in => Frames, for => case Called of none -> none; _ -> called_as(Called) end}
+                       || {Count, {{Frames, Called}, [{Pid, _} | _] = Then}}
                               <- ranked(?PLACES, [{min(round(Each * length(Then)), round(EachLater * length(Now))), {Place, Then}}
                                                   || {Place, Then} <- maps:to_list(Before), length(Then) >= ?PLACED,
                                                      #{Place := Now} <- [After], length(Now) >= ?PLACED])]};
@@ -39,9 +39,22 @@ placed() ->
 waits_in(Pid) ->
     case process_info(Pid, [status, reductions, current_stacktrace]) of
         [{_, Status}, {_, Done}, {_, [_ | _] = Stack}] ->
-            [{place(Stack), Done} || not is_main_loop([frame(Frame) || Frame <- Stack]), settled(Pid, Status, ?ASKED_AGAIN) =:= waiting];
+            [{{place(Stack), called_from(Pid, Stack)}, Done}
+             || not is_main_loop([frame(Frame) || Frame <- Stack]), settled(Pid, Status, ?ASKED_AGAIN) =:= waiting];
         _ -> []
     end.
+
+%% Whose answer it waits for, if that is of this node.
+called_from(Pid, [{gen, do_call, _, _} | _] = Stack) ->
+    case process_info(Pid, monitors) of
+        {_, Monitors} ->
+            case called_in(Stack, [Monitored || {process, Monitored} <- Monitors]) of
+                [{answer, _} = Called] -> Called;
+                _ -> none
+            end;
+        undefined -> none
+    end;
+called_from(_, _) -> none.
 
 %% @doc The functions that lead to where it waits, the innermost first: of each module the innermost one, and of OTP's behaviours none.
 -spec place([{module(), atom(), arity(), term()}, ...]) -> [diagnose_types:frame(), ...].

@@ -57,7 +57,7 @@
 -define(HOLDERS, 8).
 %% Who waits there waits for a time, or for the other side of a connection.
 -define(WAITS_OF_OTP, [timer, prim_inet, prim_socket, socket, gen_tcp, gen_udp, inet_tcp, erlang, gen_server, gen_statem, gen_event,
-                       proc_lib, 'Elixir.Process']).
+                       proc_lib, 'Elixir.Process', 'Elixir.GenServer', 'Elixir.Agent']).
 
 %% What waits below these waits for another host to answer a request, to accept a connection or to go on with one. The last is below the
 %% first ones, too.

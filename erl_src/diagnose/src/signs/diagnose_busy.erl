@@ -250,10 +250,10 @@ busy(#{gets := true, samples := Samples, reductions := Reductions, depth := Dept
     Works = Looks - waited(Samples),
     IsBusy = Looks >= ?BUSY_LOOKS andalso Reductions >= ?BUSY_REDUCTIONS,
     NeverRests = Works >= ?NEVER_RESTS * Looks,
-    IsServing = NeverRests andalso Usual > 0 andalso in_callback(Samples) >= ?SERVING * Looks,
+    IsServing = NeverRests andalso Usual > 0 andalso in_callback(Suspect) >= ?SERVING * Looks,
     IsInCalls = Usual > 0 andalso looks([Sample || {_, [_, _ | _], _} = Sample <- own(Own)]) >= ?SAME_FUNCTION * Looks,
     IsQueuedFor = Usual > 0 andalso Works >= ?SELDOM_RESTS * Looks
-        andalso (Reductions >= ?BUSY_SERVER_REDUCTIONS orelse in_callback(Samples) >= ?SAME_FUNCTION * Works),
+        andalso (Reductions >= ?BUSY_SERVER_REDUCTIONS orelse in_callback(Suspect) >= ?SAME_FUNCTION * Works),
     case IsBusy andalso most_in(Own) of
         {Function, Times} when NeverRests, Times >= ?SAME_FUNCTION * Looks, Reductions >= ?BUSY_SERVER_REDUCTIONS orelse IsInCalls;
                                IsQueuedFor, Times >= ?SAME_FUNCTION * Works;

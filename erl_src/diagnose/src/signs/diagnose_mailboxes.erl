@@ -175,7 +175,7 @@ has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, s
             orelse is_ending(Samples) andalso not is_of_stopping(Suspect, Look) % in between it takes all that waits
             orelse Least >= ?KEPT_WAITING
                 %% Of a server of a library, callers that each wait for their answer keep the mailbox at its depth.
-                andalso (in_callback(Samples) >= ?SAME_FUNCTION * Looks orelse 20 * waited(Samples) =< Looks andalso 2 * Least >= Depth)];
+                andalso (in_callback(Suspect) >= ?SAME_FUNCTION * Looks orelse 20 * waited(Samples) =< Looks andalso 2 * Least >= Depth)];
 has_deep_mailbox(_, _) -> [].
 
 %% That the node is stopping tells of it.

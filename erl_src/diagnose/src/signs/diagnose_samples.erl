@@ -105,15 +105,20 @@ only_waits(Samples) ->
 calling(Samples) -> looks_in(Samples, fun({Module, Function, _}) -> Module =:= gen andalso Function =:= do_call end).
 
 %% @doc At how many looks a behaviour, which takes every message, was in what its module does with one, also if that waits in a call.
--spec in_callback([diagnose_types:sample()]) -> non_neg_integer().
-in_callback(Samples) ->
-    looks([Sample || {_, Stack, _} = Sample <- Samples, is_in_callback(lists:dropwhile(fun is_of_behaviour/1, Stack))]).
+-spec in_callback(#{samples := [diagnose_types:sample()], label := mfa() | unknown, _ => _}) -> non_neg_integer().
+in_callback(#{samples := Samples, label := Label}) -> looks([Sample || {_, Stack, _} = Sample <- Samples, is_in_callback(Stack, Label)]).
 
-is_in_callback(Stack) ->
-    case lists:splitwith(fun(Frame) -> not is_of_behaviour(Frame) end, Stack) of
+is_in_callback(Stack, Label) ->
+    case lists:splitwith(fun(Frame) -> not is_of_behaviour(Frame) end, lists:dropwhile(fun is_of_behaviour/1, Stack)) of
         {[_ | _], [{Module, _, _} | _]} -> Module =/= proc_lib;
-        _ -> false
+        %% The frames of the behaviour lie below those that the VM tells of.
+        {[_ | _], []} -> length(Stack) >= ?TOLD_FRAMES andalso is_init(Label);
+        {[], _} -> false
     end.
+
+%% What a behaviour is known by.
+is_init({_, init, 1}) -> true;
+is_init(_) -> false.
 
 %% @doc At how many looks it works, and at how many of these each own function is among the first frames, most often first. Who is ready
 %% to go on after a sleep does not work there.
