@@ -417,6 +417,7 @@ field() {
 @test "field: underused_carriers" { field --once underused_carriers; }
 
 @test "field: uneven_queues" { field --once uneven_queues; }
+@test "field: unexpected_messages_logged" { field --once unexpected_messages_logged; }
 @test "field: unreachable_node" { field --once unreachable_node; }
 @test "field: waiters_pile_up" { field --once waiters_pile_up; }
 

@@ -20,7 +20,7 @@
          is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, states_of/1, nagle_delays/1, native_times/1,
          native_times_ended/1, flaps/1, wakes/2, asked_for_modules/1, in_tables/1, buffers/0, tables/0, monitored_beside/2, left_sockets/1,
          left_at_both/2, unread_of/1, alarm/1, piles/1, are_of_connections/1, some/2, texts_of/1, not_accepted/1, backlogs_of/1,
-         local_text/2, starting/1, not_loaded/1, unanswered/1, places/1, place/1, debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, ticks/1,
+         local_text/2, starting/1, not_loaded/1, unanswered/1, places/1, place/1, logging/2, caller_of_logger/1, debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, ticks/1,
          too_many_ticks/2, suspenders/3, who_call/2, freed_natively/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2]).
 
@@ -94,6 +94,7 @@
 -include("probe/serving.hrl").
 -include("probe/piles.hrl").
 -include("probe/places.hrl").
+-include("probe/logging.hrl").
 -include("probe/debugging.hrl").
 -include("probe/layout.hrl").
 
@@ -177,7 +178,7 @@ nothing_known(Nif) ->
       starts => unknown, programs => unknown,
       wakes => unknown, ticks => [], awaited => [], not_accepted => unknown, starting => unknown, stopping => unknown,
       unanswered => unknown,
-      left_sockets => unknown, piles => unknown, places => unknown,
+      left_sockets => unknown, piles => unknown, places => unknown, logging => unknown,
       growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [],
       system_monitor => system_monitor(),
       binaries_beside => not_needed, processes_beside => not_needed,
@@ -335,6 +336,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     Backlogs = begun(fun() -> not_accepted(Window - ?BEFORE_END_MS) end),
     Left = begun(fun() -> left_sockets(Window - ?BEFORE_END_MS) end),
     Piles = begun(fun() -> piles(Window - ?BEFORE_END_MS) end),
+    Logging = begun(fun() -> logging(maps:values(Names), Window - ?BEFORE_END_MS) end),
     Places = begun(fun() -> places(Window - ?BEFORE_END_MS) end),
     Starting = begun(fun() -> starting(Window - ?BEFORE_END_MS) end),
     Stopping = begun(fun() -> stopping(Window - ?BEFORE_END_MS) end),
@@ -363,6 +365,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                             nagle_delays => known(answered(Delays, Window + ?ANSWER_MS)),
                             left_sockets => known(answered(Left, Window + 2 * ?ANSWER_MS)),
                             piles => known(answered(Piles, Window + 2 * ?ANSWER_MS)),
+                            logging => known(answered(Logging, Window + 2 * ?ANSWER_MS)),
                             places => known(answered(Places, Window + 2 * ?ANSWER_MS)),
                             flaps => Flapping,
                             starting => known(answered(Starting, Window + 2 * ?ANSWER_MS)),

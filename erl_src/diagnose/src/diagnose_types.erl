@@ -7,7 +7,7 @@
               traced/0,
               beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0,
               wakes/0, ticks/0,
-              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0, places/0,
+              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0, places/0, logging/0,
               starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
               nagle_delays/0, flaps/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
@@ -43,6 +43,7 @@
                   left_sockets := left_sockets() | unknown,
                   piles := piles() | too_many | unknown,
                   places := places() | too_many | unknown,
+                  logging := logging() | unknown,
                   starting := starting() | unknown,
                   stopping := stopping() | none | unknown,
                   unanswered := unanswered() | too_many | unknown,
@@ -366,6 +367,9 @@
                                for := Called :: binary() | none}]}.
 %% So many processes, by a sample, wait at two looks in the first of these functions, which the others led to, and so many of them at both;
 %% what one of them is, and for whose answer they wait.
+-type logging() :: #{looks := non_neg_integer(), handlers := [#{name := atom(), sync | drop := non_neg_integer()}],
+                     from := [{mfa(), Count :: pos_integer()}]}.
+%% At how many looks a handler of logger was in these modes, and which functions were seen logging then.
 -type starting() :: #{ms := pos_integer(), applications := [atom()],
                       tables => [#{name := atom(), nodes := [#{node := node(), runs := boolean()}]}],
                       starts := [#{pid := binary(), name := atom(), stack := [frame()], in := frame() | none, asks := asks()}]}.
@@ -445,7 +449,7 @@
               | copied_starts | forced_collections | suspended | busy_process | dirty_queue | long_collection
               | needless_full_sweeps | promoted_garbage | binary_pressure | small_start
               | uncollected_garbage | binary_leak | deep_stack | idle_heap | large_heap | large_dictionary | equal_heaps | spread_list
-              | many_monitors | many_ticks
+              | many_monitors | many_ticks | log_overload
               | many_timers
               | persistent_term_churn | code_churn | transaction_restarts | log_dumps | modules_grow | large_ets_table | fixed_ets_table
               | rows_of_one_key

@@ -131,6 +131,11 @@ evidence(tls_handshakes, #{a_second := Started, times := Times, looks := Looks, 
 evidence(many_ticks, #{tick := Tick, a_second := Pace, interval_ms := Ms, at_a_time := Count, in := In}) ->
     io_lib:format("gets the message ~tp ~ts times a second from timers of its own of ~ts ms, so about ~ts of them run at a time~ts",
                   [Tick, count(Pace), count(Ms), count(Count), [[", started", in_function(In)] || In =/= unknown]]);
+evidence(log_overload, #{handler := Name, looks := Looks, sync := Sync, drop := Drop, in := In}) ->
+    io_lib:format("has too many log events for the handler ~tp: it is in mode drop at ~b of ~b looks, and in mode sync at ~b~ts",
+                  [Name, Drop, Looks, Sync,
+                   [["; seen logging: ", lists:join(", ", [io_lib:format("~ts (~b times)", [L, N]) || #{label := L, count := N} <- In])]
+                    || In =/= []]]);
 evidence(timer_wakeups, #{a_second := All, 'of' := Of}) ->
     io_lib:format("is woken by timers about ~ts times a second: ~ts",
                   [about(All),

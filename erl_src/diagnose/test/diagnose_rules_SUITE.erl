@@ -63,6 +63,7 @@
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
          where_processes_wait_is_told/1, a_place_is_told_by_one_function_of_each_module/1,
+         handlers_of_logger_that_get_too_much_are_told_of/1,
          start_of_an_application_that_waits_is_told_of/1, sockets_that_are_left_behind_are_told_of/1, left_sockets_are_seen/1,
          processes_that_pile_up_are_told_of/1, piles_are_seen/1, sessions_are_of_connections/1,
          samples_are_drawn_by_chance/1]).
@@ -209,6 +210,7 @@ all() ->
      who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of,
      who_waits_for_an_answer_all_the_time_is_told,
      where_processes_wait_is_told, a_place_is_told_by_one_function_of_each_module,
+     handlers_of_logger_that_get_too_much_are_told_of,
      start_of_an_application_that_waits_is_told_of, sockets_that_are_left_behind_are_told_of, left_sockets_are_seen,
      processes_that_pile_up_are_told_of, piles_are_seen, sessions_are_of_connections, samples_are_drawn_by_chance,
      functions_that_go_through_all_are_told_of, settings_of_logger_are_told_of, thresholds_of_the_monitor_are_told_of,
@@ -732,6 +734,27 @@ where_processes_wait_is_told(_) ->
     ?assertMatch({match, _}, re:run(Facts, "150 of web:request/1 in httpc:handle_answer/5, called by metrics:handle_event/4, each for less")),
     ?assertEqual(nomatch, re:run(diagnose_text:last_line(Report#{look := Nothing}), "processes wait at two looks in")).
 
+handlers_of_logger_that_get_too_much_are_told_of(_) ->
+    Seen = #{looks => 38, handlers => [#{name => logger_std_h_default, sync => 6, drop => 20}], from => [{{device, handle_info, 2}, 9}]},
+    [{log_overload, _} = Sign] = signs(#{logging => Seen}, []),
+    ?assertMatch({match, _}, re:run(said(hd([S || #{signs := Signs} <- found(#{logging => Seen}, []), S <- Signs])),
+                                    "logger_std_h_default: it is in mode drop at 20 of 38 looks, and in mode sync at 6.*device:handle_info/2")),
+    ?assertMatch({_, #{drop := 20}}, Sign),
+    [?assertEqual([], signs(#{logging => Other}, []))
+     || Other <- [Seen#{looks := 9}, Seen#{handlers := [#{name => h, sync => 8, drop => 4}]}, Seen#{handlers := []}, unknown]],
+    %% Real ones: a mode that is set by hand, and a process that waits in logger.
+    Name = a_handler_of_logger,
+    ok = persistent_term:put({logger_olp, Name}, drop),
+    #{looks := Looks, handlers := Handlers} = diagnose_probe:logging([Name, kernel_sup], now_ms() + 300),
+    true = persistent_term:erase({logger_olp, Name}),
+    ?assertEqual([#{name => Name, sync => 0, drop => Looks}], Handlers),
+    Frame = fun(Module, Function, Arity) -> {Module, Function, Arity, []} end,
+    ?assertEqual([{device, handle_info, 2}],
+                 diagnose_probe:caller_of_logger([Frame(gen, do_call, 4), Frame(logger_olp, load, 2), Frame(logger_backend, call_handlers, 3),
+                                                  Frame(device, handle_info, 2), Frame(gen_server, try_handle_info, 3)])),
+    ?assertEqual([], diagnose_probe:caller_of_logger([Frame(logger_olp, set_mode, 3), Frame(gen_server, try_handle_cast, 3)])),
+    ?assertEqual([], diagnose_probe:caller_of_logger([Frame(device, handle_info, 2)])).
+
 %% Of OTP's behaviours and waits no function is told, and of each other module one.
 a_place_is_told_by_one_function_of_each_module(_) ->
     Frame = fun(Module, Function, Arity) -> {Module, Function, Arity, []} end,
@@ -1232,7 +1255,7 @@ nothing() ->
       not_accepted => #{looks => 1, ms => 1, sockets => []}, starting => #{ms => 1, applications => [], starts => []}, stopping => none,
       left_sockets => #{ms => 1, sockets => [], alarms => []}, piles => #{ms => 1, pile => none},
       unanswered => #{ms => 1, count => 0, most => []},
-      places => #{ms => 1, most => []},
+      places => #{ms => 1, most => []}, logging => unknown,
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, flaps => #{ms => 3000, by => none, nodes => []}, makers => none, retries => none,
       births => none, long_runs => [],
       starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},

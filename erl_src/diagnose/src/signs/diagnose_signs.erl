@@ -17,7 +17,7 @@ kinds() ->
      needless_full_sweeps, promoted_garbage, binary_pressure, small_start,
      uncollected_garbage, binary_leak, deep_stack, idle_heap, large_heap, large_dictionary, equal_heaps, spread_list,
      many_monitors, many_timers,
-     persistent_term_churn, code_churn, transaction_restarts, log_dumps, modules_grow, large_ets_table, fixed_ets_table,
+     log_overload, persistent_term_churn, code_churn, transaction_restarts, log_dumps, modules_grow, large_ets_table, fixed_ets_table,
      rows_of_one_key, many_ets_tables,
      binaries_beside, processes_beside, large_persistent_terms,
      native_memory, contended_ets_table, timer_wakeups, many_starts, tls_handshakes,
@@ -66,4 +66,4 @@ of_node(Look) ->
     diagnose_schedulers:of_node(Look) ++ diagnose_waits:of_node(Look) ++ diagnose_piles:of_node(Look)
         ++ diagnose_starts:of_node(Look) ++ diagnose_work:of_node(Look)
         ++ diagnose_debugging:of_node(Look) ++ diagnose_native:of_node(Look) ++ diagnose_counts:of_node(Look)
-        ++ diagnose_heaps:of_node(Look) ++ diagnose_churn:of_node(Look) ++ diagnose_tables:of_node(Look) ++ diagnose_memory:of_node(Look).
+        ++ diagnose_heaps:of_node(Look) ++ diagnose_logging:of_node(Look) ++ diagnose_churn:of_node(Look) ++ diagnose_tables:of_node(Look) ++ diagnose_memory:of_node(Look).
