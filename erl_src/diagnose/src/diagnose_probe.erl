@@ -20,7 +20,7 @@
          is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, states_of/1, nagle_delays/1, native_times/1,
          native_times_ended/1, flaps/1, wakes/2, asked_for_modules/1, in_tables/1, buffers/0, tables/0, monitored_beside/2, left_sockets/1,
          left_at_both/2, unread_of/1, alarm/1, piles/1, are_of_connections/1, some/2, texts_of/1, not_accepted/1, backlogs_of/1,
-         local_text/2, starting/1, not_loaded/1, unanswered/1, places/1, place/1, logging/2, caller_of_logger/1, debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, ticks/1,
+         local_text/2, starting/1, not_loaded/1, unanswered/1, places/1, place/1, logging/2, caller_of_logger/1, arrivals/1, debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, ticks/1,
          too_many_ticks/2, suspenders/3, who_call/2, freed_natively/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2]).
 
@@ -95,6 +95,7 @@
 -include("probe/piles.hrl").
 -include("probe/places.hrl").
 -include("probe/logging.hrl").
+-include("probe/arrivals.hrl").
 -include("probe/debugging.hrl").
 -include("probe/layout.hrl").
 
@@ -179,7 +180,7 @@ nothing_known(Nif) ->
       wakes => unknown, ticks => [], awaited => [], not_accepted => unknown, starting => unknown, stopping => unknown,
       unanswered => unknown,
       left_sockets => unknown, piles => unknown, places => unknown, logging => unknown,
-      growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [],
+      growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [], arrivals => [],
       system_monitor => system_monitor(),
       binaries_beside => not_needed, processes_beside => not_needed,
       elsewhere => unknown, memory => unknown, tables => unknown, terms => unknown,
@@ -413,6 +414,12 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
     ok = case Flooded =/= [] andalso within(fun() -> floods(Flooded) end, min(Deadline, now_ms() + ?FLOODED_MS + ?ANSWER_MS)) of
              [_ | _] = Floods -> tell(Keeper, #{floods => Floods}, Bytes);
              _ -> ok
+         end,
+    ok = case [Pid || {Pid, #{waiting := too_large}} <- Suspects] of
+             [] -> ok;
+             Deepest ->
+                 Arrivals = within(fun() -> arrivals(Deepest) end, min(Deadline, now_ms() + ?ARRIVING_MS + 2 * ?LAST_ANSWER_MS)),
+                 tell(Keeper, #{arrivals => [One || is_list(Arrivals), One <- Arrivals]}, Bytes)
          end,
     Loaded = lists:sublist([One || {_, #{usual_depth := Depth, samples := Samples}} = One <- Suspects,
                                    Depth >= ?BEHIND orelse is_mostly_busy(Samples)], ?KEPT),

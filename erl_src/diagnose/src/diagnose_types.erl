@@ -7,7 +7,7 @@
               traced/0,
               beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0,
               wakes/0, ticks/0,
-              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0, places/0, logging/0,
+              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
               starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
               nagle_delays/0, flaps/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
@@ -59,6 +59,7 @@
                   system_monitor := system_monitor() | none,
                   callers := [callers()],
                   floods := [flood()],
+                  arrivals := [arrivals()],
                   shares := [share()],
                   binaries_beside := beside() | not_needed | unknown,
                   processes_beside := processes_beside() | not_needed | unknown,
@@ -121,6 +122,7 @@
                      samples := [sample()],
                      answer_ms := non_neg_integer() | unknown,
                      waiting := [{Shape :: binary(), Times :: pos_integer()}] | too_large | not_looked,
+                     from => [{mfa() | atom(), Count :: pos_integer()}],
                      stays := boolean(),
                      hibernates := boolean(),
                      idle := boolean(),
@@ -140,11 +142,12 @@
 %% name: '' where there is none. label: what kind of process it is, by the function that it began with. gets: its mailbox changes, so that
 %% it works on messages. depth_at_work: the usual one of the looks at which it works. growth, reductions: a second.
 %% answer_ms: how long it took to answer, in the median of the samples. waiting: tags and arities of a sample of its messages, the most
-%% frequent first. stays: not if the youngest was taken within a tenth of a second, where fewer than ?DEEP wait. held_bytes: of
-%% binaries outside the heap, each as often as it is referred to; binaries: each once. min_heap_bytes: what its heap may not fall
-%% below. The bytes of a process with a deep mailbox are unknown. not_traced: others were larger, it did not answer at once, somebody
-%% else traces it, or it ended. not_needed: it has only worked. table_scans: at so many looks it had a table of ETS gone through, and
-%% the function that did. states_of: for whom it waited at so many looks in a request of sys, such as sys:get_state/1.
+%% frequent first; with from, of some that came, and what some of their senders are. stays: not if the youngest was taken within a tenth of
+%% a second, where fewer than ?DEEP wait. held_bytes: of binaries outside the heap, each as often as it is referred to; binaries: each
+%% once. min_heap_bytes: what its heap may not fall below. The bytes of a process with a deep mailbox are unknown. not_traced: others were
+%% larger, it did not answer at once, somebody else traces it, or it ended. not_needed: it has only worked. table_scans: at so many looks
+%% it had a table of ETS gone through, and the function that did. states_of: for whom it waited at so many looks in a request of sys, such
+%% as sys:get_state/1.
 
 -type asks() :: [#{pid := binary(), name := atom(), in := frame() | none, for := answer | start | stop | program | data,
                   label := mfa() | unknown, at => binary() | unknown}].
@@ -250,7 +253,7 @@
 %% each as often as it is referred to; bytes: each once.
 
 -type counts() :: {Ms :: non_neg_integer(), #{processes | ports | atoms | tables => {Count :: non_neg_integer(), Limit :: pos_integer()},
-                                                 modules => pos_integer()}}.
+                                                 modules => pos_integer(), files => {Count :: non_neg_integer(), Limit :: pos_integer()}}}.
 -type table() :: #{name := atom(),
                    bytes := non_neg_integer(),
                    size := non_neg_integer(),
@@ -370,6 +373,9 @@
 -type logging() :: #{looks := non_neg_integer(), handlers := [#{name := atom(), sync | drop := non_neg_integer()}],
                      from := [{mfa(), Count :: pos_integer()}]}.
 %% At how many looks a handler of logger was in these modes, and which functions were seen logging then.
+-type arrivals() :: #{pid := binary(), shapes := [{Shape :: binary(), Times :: pos_integer()}],
+                      from := [{mfa() | atom(), Count :: pos_integer()}]}.
+%% Of some messages that came to a process whose mailbox was not read: tags and arities, and the names of some senders, or what these are.
 -type starting() :: #{ms := pos_integer(), applications := [atom()],
                       tables => [#{name := atom(), nodes := [#{node := node(), runs := boolean()}]}],
                       starts := [#{pid := binary(), name := atom(), stack := [frame()], in := frame() | none, asks := asks()}]}.

@@ -522,7 +522,7 @@ deep(#{messages := Messages, growth_a_second := Growth, queue := Queue, in := In
                    [[", ", growth(Growth)] || Growth =/= unknown],
                    [["; ", atom_to_list(Queue)] || Queue =/= unknown],
                    seen_in(In),
-                   [shapes(Waiting), in_turn(maps:get(asks, Evidence, [])), full_ports(maps:get(waits, Evidence, [])),
+                   [shapes(Waiting, maps:get(from, Evidence, unknown)), in_turn(maps:get(asks, Evidence, [])), full_ports(maps:get(waits, Evidence, [])),
                     floods(maps:get(floods, Evidence, [])), share(Evidence), dets(Evidence)]]).
 
 messages_wait(1) -> "1 message waits";
@@ -624,13 +624,14 @@ reason(full, old_virtual_heap) -> "full ones because the old virtual heap of bin
 reason(full, count) -> "full ones by fullsweep_after";
 reason(full, asked) -> "full ones asked for".
 
-shapes([_ | _] = Shapes) ->
+shapes([_ | _] = Shapes, From) ->
     All = lists:sum([Times || #{times := Times} <- Shapes]),
-    ["; of a sample: ",
+    [case From of unknown -> "; of a sample: "; _ -> "; of those that come now: " end,
      lists:join(", ", [io_lib:format("~b % ~ts", [100 * Times div All, Shape])
-                       || #{shape := Shape, times := Times} <- Shapes])];
-shapes(too_large) -> "; too many or too large to sample";
-shapes(_) -> "".
+                       || #{shape := Shape, times := Times} <- Shapes]),
+     [[", from ", lists:join(", ", From)] || [_ | _] <- [From]]];
+shapes(too_large, _From) -> "; too many or too large to sample";
+shapes(_, _From) -> "".
 
 of_kinds([]) -> "";
 of_kinds(Kinds) -> ["; there are ", kinds(Kinds)].

@@ -63,7 +63,8 @@
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
          where_processes_wait_is_told/1, a_place_is_told_by_one_function_of_each_module/1,
-         handlers_of_logger_that_get_too_much_are_told_of/1,
+         handlers_of_logger_that_get_too_much_are_told_of/1, files_that_are_not_closed_are_told_of/1,
+         what_comes_to_a_deep_mailbox_is_told_of/1, who_is_slow_by_its_own_work_is_told_so/1,
          start_of_an_application_that_waits_is_told_of/1, sockets_that_are_left_behind_are_told_of/1, left_sockets_are_seen/1,
          processes_that_pile_up_are_told_of/1, piles_are_seen/1, sessions_are_of_connections/1,
          samples_are_drawn_by_chance/1]).
@@ -210,7 +211,8 @@ all() ->
      who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of,
      who_waits_for_an_answer_all_the_time_is_told,
      where_processes_wait_is_told, a_place_is_told_by_one_function_of_each_module,
-     handlers_of_logger_that_get_too_much_are_told_of,
+     handlers_of_logger_that_get_too_much_are_told_of, files_that_are_not_closed_are_told_of,
+     what_comes_to_a_deep_mailbox_is_told_of, who_is_slow_by_its_own_work_is_told_so,
      start_of_an_application_that_waits_is_told_of, sockets_that_are_left_behind_are_told_of, left_sockets_are_seen,
      processes_that_pile_up_are_told_of, piles_are_seen, sessions_are_of_connections, samples_are_drawn_by_chance,
      functions_that_go_through_all_are_told_of, settings_of_logger_are_told_of, thresholds_of_the_monitor_are_told_of,
@@ -1255,7 +1257,7 @@ nothing() ->
       not_accepted => #{looks => 1, ms => 1, sockets => []}, starting => #{ms => 1, applications => [], starts => []}, stopping => none,
       left_sockets => #{ms => 1, sockets => [], alarms => []}, piles => #{ms => 1, pile => none},
       unanswered => #{ms => 1, count => 0, most => []},
-      places => #{ms => 1, most => []}, logging => unknown,
+      places => #{ms => 1, most => []}, logging => unknown, arrivals => [],
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, flaps => #{ms => 3000, by => none, nodes => []}, makers => none, retries => none,
       births => none, long_runs => [],
       starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
@@ -1529,6 +1531,59 @@ monitors_that_are_needed_are_none_too_many(_) ->
     ?assertMatch({match, _}, re:run(Advice(#{monitors => 1, links => 2, monitored_by => 90_000}), "other processes monitor this one")),
     ?assertEqual(nomatch, re:run(Advice(#{monitors => 90_000, links => 2, monitored_by => 1}), "other processes|is the monitored one")),
     ?assertMatch({match, _}, re:run(Advice(unknown), "If this process is the monitored one")).
+
+%% Beside sockets, which are ports.
+files_that_are_not_closed_are_told_of(_) ->
+    Looks = fun(Files, Ports) ->
+                    [{100 * N, case N rem 3 of
+                                   0 -> (counts(600))#{files => {Files(N), 4096}, ports := {Ports(N), 65_536}};
+                                   _ -> (counts(600))#{ports := {Ports(N), 65_536}}
+                               end} || N <- lists:seq(0, 38)]
+            end,
+    One = fun(_) -> 1 end,
+    [{near_limit, #{what := files, count := 544, growth_a_second := Growth, 'of' := [#{label := ~"file_io_server:init/4"}]}}] =
+        [Sign || {near_limit, _} = Sign <- signs(#{counts => Looks(fun(N) -> 400 + 4 * N end, One), files => {400, 4096},
+                                                    groups => [group(#{label => {file_io_server, init, 4}, count => 500}),
+                                                               group(#{label => {web, init, 1}, count => 20})]}, [])],
+    ?assert(Growth >= 30 andalso Growth =< 50),
+    [?assertEqual([], [Sign || {near_limit, _} = Sign <- signs(#{counts => Counts, files => {400, 4096}}, [])])
+     || Counts <- [Looks(fun(N) -> 400 + 4 * N end, fun(N) -> 100 + 4 * N end), Looks(fun(_) -> 400 end, One),
+                   Looks(fun(N) -> 3 + N div 3 end, One), Looks(fun(N) -> 400 + 50 * (N rem 2) + N end, One)]].
+
+%% The VM tells them when they come; nothing is known of those that wait already.
+what_comes_to_a_deep_mailbox_is_told_of(_) ->
+    Consumer = spawn(fun() -> receive stop -> ok end end),
+    Producer = spawn(fun Sends() -> Consumer ! {deliver, 1, ~"x"}, gen_server:cast(Consumer, {seen, 1}), timer:sleep(5), Sends() end),
+    [#{shapes := Shapes, from := From}] = diagnose_probe:arrivals([Consumer]),
+    [true = exit(Pid, kill) || Pid <- [Producer, Consumer]],
+    ?assertEqual([~"cast of {seen, _}", ~"{deliver, _, _}"], lists:sort([Shape || {Shape, _} <- Shapes])),
+    ?assertMatch([{{?MODULE, _, _}, 1}], From),
+    ?assertEqual({match_spec, true}, erlang:trace_info('receive', match_spec)),
+    Deep = suspect(#{usual_depth => 700_000, depth => 700_000, waiting => too_large}),
+    Arrived = #{pid => ~"<0.1.0>", shapes => [{~"{deliver, _, _}", 19}, {~"tick", 1}], from => [{{amqp_channel, init, 1}, 3}, {shop_feed, 1}]},
+    Says = fun(Arrivals) ->
+                   [#{signs := [Sign | _]}] = found(#{suspects => [Deep], arrivals => Arrivals}, []),
+                   said(Sign)
+           end,
+    ?assertMatch({match, _}, re:run(Says([Arrived]), "of those that come now: 95 % \\{deliver, _, _\\}, 5 % tick, from amqp_channel:init/1, shop_feed")),
+    ?assertMatch({match, _}, re:run(Says([Arrived#{pid := ~"<0.2.0>"}]), "too many or too large to sample")).
+
+%% It waits for nothing, or for a time.
+who_is_slow_by_its_own_work_is_told_so(_) ->
+    Advice = fun(Samples) ->
+                     [#{signs := [#{kind := deep_mailbox, advice := Text} | _]}] =
+                         found(#{suspects => [suspect(#{usual_depth => 20_000, depth => 20_000, samples => Samples})]}, []),
+                     unicode:characters_to_list(Text)
+             end,
+    Loop = [{gen_server, loop, 7}],
+    ?assertMatch({match, _}, re:run(Advice([{running, [{lists, foldl_1, 3}, {mgmt_db, rates, 1}, {mgmt_db, handle_cast, 2}], 19}, {waiting, Loop, 1}]),
+                                    "works nearly all the time, mostly in (lists:foldl_1|mgmt_db:rates)/")),
+    ?assertMatch({match, _}, re:run(Advice([{waiting, [{timer, sleep, 1}, {ingest, write, 2}, {ingest, handle_info, 2}], 20}]),
+                                    "it sleeps, and ingest:write/2 has called that")),
+    ?assertMatch({match, _}, re:run(Advice([{waiting, [{gen, do_call, 4}, {ingest, write, 2}], 20}]), "find out what the process waits for")),
+    [#{signs := [Sign | _]}] = found(#{suspects => [suspect(#{usual_depth => 20_000, depth => 20_000,
+                                                              samples => [{waiting, [{timer, sleep, 1}, {ingest, write, 2}], 20}]})]}, []),
+    ?assertMatch({match, _}, re:run(said(Sign), "mostly in ingest:write/2")).
 
 counts(Processes) -> #{processes => {Processes, 1_000_000}, ports => {1, 1000}, atoms => {1, 1000}, tables => {9000, 8192}}.
 

@@ -12,6 +12,8 @@
 -define(HASHED_MS, 1000).
 -define(REST, 4).
 -define(BETWEEN_LOOKS_MS, 100).
+-define(LOOKS_FOR_FILES, 3).
+-define(COUNTED_FILES, 5000).
 -define(LARGEST, 3).
 -define(COUNTED_ROWS, 200_000).
 -define(KEY_BYTES, 500).
@@ -56,8 +58,13 @@ counts() ->
 -spec growth(integer()) -> [diagnose_types:counts()].
 growth(Until) -> grown(now_ms(), Until, []).
 
+%% To count files takes a thread for files, and a list of all.
 grown(Began, Until, Counts) ->
-    Now = [{now_ms() - Began, counts()} | Counts],
+    Files = case length(Counts) rem ?LOOKS_FOR_FILES =:= 0 andalso files() of
+                {Count, Limit} when Count =< ?COUNTED_FILES -> #{files => {Count, Limit}};
+                _ -> #{}
+            end,
+    Now = [{now_ms() - Began, maps:merge(counts(), Files)} | Counts],
     case now_ms() < Until of
         true ->
             wait(?BETWEEN_LOOKS_MS),

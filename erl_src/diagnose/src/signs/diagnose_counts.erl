@@ -142,8 +142,30 @@ files(#{files := {Count, Limit}} = Look) when Count >= ?NEAR_LIMIT * Limit ->
           "At the limit no file and no socket can be opened any more (emfile). Find out who opens them without closing them;"
           " ulimit -n (LimitNOFILE) raises the limit.",
           diagnose_proof:look())];
+files(Look) ->
+    case growing_sockets(Look) of
+        [] -> growing_files(Look);
+        Sockets -> Sockets
+    end.
+
+%% Sockets come with clients, but files do not. One that is open without the mode raw has a process, started by whoever opened it.
+growing_files(#{counts := Counts} = Look) ->
+    Files = [{Ms, Count - Ports} || {Ms, #{files := {Count, _}, ports := {Ports, _}}} <- Counts],
+    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth, 'of' => files_of(Look),
+                        by => starters(processes, Look)},
+          "At the limit no file and no socket can be opened any more (emfile). Find out who opens files without closing them: close each in"
+          " an after clause. A process of a file ends with the process that opened the file, so a server keeps all that it opens."
+          " file:read_file/1 opens and closes.",
+          diagnose_proof:look())
+     || Growth <- [growth(Files)], Growth > 0, #{files := {Count, Limit}} <- [element(2, lists:last([One || {_, #{files := _}} = One <- Counts]))],
+        ?FAR_FROM_LIMIT * Count >= Limit, never_fell([N || {_, N} <- Files]), Count + ?DAY_S * Growth >= Limit].
+
+files_of(#{groups := Groups}) when is_list(Groups) ->
+    [One || #{label := Label} = One <- most_of(Groups), string:prefix(Label, "file_io_server:") =/= nomatch];
+files_of(#{}) -> [].
+
 %% Far from it, if only sockets grow in number.
-files(#{files := {Count, Limit}, counts := [_ | _] = Counts, ports := #{names := [{Name, Sockets} | _]}} = Look)
+growing_sockets(#{files := {Count, Limit}, counts := [_ | _] = Counts, ports := #{names := [{Name, Sockets} | _]}} = Look)
   when Name =:= <<"tcp_inet">>; Name =:= <<"udp_inet">>; Name =:= <<"sctp_inet">> ->
     {_, #{ports := {Ports, MostPorts}}} = lists:last(Counts),
     Growth = growth([{Ms, counted(ports, All)} || {Ms, All} <- Counts]),
@@ -157,7 +179,7 @@ files(#{files := {Count, Limit}, counts := [_ | _] = Counts, ports := #{names :=
         %% A socket that is closed keeps its port, and is no file. And a few seconds tell nothing of a limit that is so far.
         Sockets =< Count, ?FAR_FROM_LIMIT * Count >= Limit,
         Count + grows_to_limit_s(ports, Ports, Look) * Growth >= Limit];
-files(#{}) -> [].
+growing_sockets(#{}) -> [].
 
 most_of_what(processes, #{groups := Groups}) when is_list(Groups) -> most_of(Groups);
 most_of_what(ports, #{ports := #{names := Names, owners := Owners}}) ->

@@ -4,7 +4,7 @@
 -export([of_process/3, of_group/2, asks/1, disk_advice/0, is_held_up_in_a_send/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1, rounded/1]).
--import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, is_of_behaviour/1, waited/1, only_waits/1, in_callback/1]).
+-import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, is_of_behaviour/1, waited/1, only_waits/1, in_callback/1, most_worked_in/1]).
 -import(diagnose_wording, [label/1]).
 
 -include("../diagnose_bounds.hrl").
@@ -12,10 +12,18 @@
 %% @doc The signs of one process, with the receives that it goes through.
 -spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look()) -> [diagnose_types:sign()].
 of_process(Suspect, Scans, Look) ->
-    deep_mailbox(Suspect, Look) ++ behind_in_overload(Suspect, Look)
+    deep_mailbox(with_arrivals(Suspect, Look), Look) ++ behind_in_overload(Suspect, Look)
         ++ [scanning_receive(Suspect, Scan, Look)
             || #{function := Function} = Scan <- Scans, not is_of_suspension(Function), not is_sending(maps:get(samples, Suspect))]
         ++ message_queue_data(Suspect, Scans).
+
+%% Where the mailbox is too deep to be read, what comes into it is most of what waits.
+with_arrivals(#{pid := Pid, waiting := too_large} = Suspect, #{arrivals := Arrivals}) ->
+    case [Arrived || #{pid := P} = Arrived <- Arrivals, P =:= Pid] of
+        [#{shapes := Shapes, from := From} | _] -> Suspect#{waiting := Shapes, from => From};
+        [] -> Suspect
+    end;
+with_arrivals(Suspect, #{}) -> Suspect.
 
 deep_mailbox(Suspect, Look) ->
     case {is_batch(Suspect), caused(Suspect, Look)} of
@@ -129,7 +137,7 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
   when is_integer(Depth), Depth >= ?DEEP ->
     [sign(deep_mailbox,
           #{messages => Depth, growth_a_second => rounded(Growth), queue => Queue, in => most_seen(Samples),
-            waiting => waiting(Waiting), asks => asks(Suspect)},
+            waiting => waiting(Waiting), from => senders(Suspect), asks => asks(Suspect)},
           [case {is_starting(Samples), is_formatting(Samples)} of
                {true, _} -> starting_advice();
                {false, _} when map_get(for, hd(Asks)) =:= stop -> stop_advice();
@@ -142,7 +150,7 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
                {false, false} when Specific =/= [] -> hd(Specific);
                {false, false} when Flood =/= [] -> hd(Flood);
                {false, false} ->
-                   "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for."
+                   ["Keep the mailbox short: the library dam holds, blocks or drops the excess. ", slow_advice(Samples)]
            end,
            [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples), not IsHalted,
@@ -177,6 +185,16 @@ has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, s
                 %% Of a server of a library, callers that each wait for their answer keep the mailbox at its depth.
                 andalso (in_callback(Suspect) >= ?SAME_FUNCTION * Looks orelse 20 * waited(Samples) =< Looks andalso 2 * Least >= Depth)];
 has_deep_mailbox(_, _) -> [].
+
+%% One that works waits for nothing; and what sleeps waits for nothing else.
+slow_advice(Samples) ->
+    case {sleep_advice(Samples), 2 * waited(Samples) < looks(Samples), most_worked_in(Samples)} of
+        {[Sleeps | _], _, _} -> Sleeps;
+        {[], true, {_, _, _} = Function} ->
+            ["It works nearly all the time, mostly in ", label(Function), ", and needs longer for a message than the next one takes to come:"
+             " do less for each, take several at once, or share the work among several processes."];
+        {[], _, _} -> "Or find out what the process waits for."
+    end.
 
 %% That the node is stopping tells of it.
 is_of_stopping(#{pid := Pid}, #{stopping := #{asks := Asks}}) -> lists:any(fun(#{pid := P}) -> P =:= Pid end, Asks);
@@ -302,7 +320,8 @@ sleep_advice(Samples) ->
       [[" (its own ", label(Own), " runs code of that module, perhaps a fun of its callers: have them run it)"]
        || Own <- others(Caller, Stack)],
       ". Leave the sleep out, or have a timer (erlang:send_after/3) bring a message after that time."]
-     || 2 * lists:sum([Times || {Times, _, _} <- Sleeping]) >= looks(Samples), {_, Caller, Stack} <- [lists:max(Sleeping)]].
+     || Sleeping =/= [], 2 * lists:sum([Times || {Times, _, _} <- Sleeping]) >= looks(Samples),
+        {_, Caller, Stack} <- [lists:max(Sleeping)]].
 
 %% The function of the server's own module, which the behaviour has called.
 others({Module, _, _}, Stack) ->
@@ -396,6 +415,9 @@ starting_advice() ->
     "It starts one process after the other, and waits for the init of each. Meanwhile all its callers wait. Keep init short, and do slow"
     " work (connections, queries, large reads) after it: handle_continue, or a message to itself. Several supervisors"
     " (PartitionSupervisor) start as many at a time.".
+
+senders(#{from := From}) -> [case is_atom(Of) of true -> atom_to_binary(Of, utf8); false -> label(Of) end || {Of, _} <- From];
+senders(#{}) -> unknown.
 
 waiting(Shapes) when is_list(Shapes) -> [#{shape => Shape, times => Times} || {Shape, Times} <- Shapes];
 waiting(Why) -> Why.

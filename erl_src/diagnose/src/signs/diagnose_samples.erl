@@ -40,13 +40,20 @@ looks_in(Samples, Is) -> looks([Sample || {_, Stack, _} = Sample <- Samples, lis
 -spec looks_through([diagnose_types:sample()], fun((module()) -> boolean())) -> non_neg_integer().
 looks_through(Samples, Is) -> looks([Sample || {_, Stack, _} = Sample <- Samples, lists:any(fun({Module, _, _}) -> Is(Module) end, Stack)]).
 
-%% @doc The function that it is in at most looks.
+%% @doc The function that it is in at most looks. Of one that sleeps, who called sleep is what the program's author knows.
 -spec most_seen([diagnose_types:sample()]) -> binary() | unknown.
 most_seen(Samples) ->
-    case most_in([{Status, [Frame], Times} || {Status, [Frame | _], Times} <- Samples]) of
+    case most_in([{Status, [innermost(Stack)], Times} || {Status, [_ | _] = Stack, Times} <- Samples]) of
         none -> unknown;
         {Frame, _} -> diagnose_wording:label(Frame)
     end.
+
+innermost([{Module, sleep, 1}, Caller | _] = Stack) when Module =:= timer; Module =:= 'Elixir.Process' ->
+    case is_of_behaviour(Caller) of
+        true -> hd(Stack);
+        false -> Caller
+    end;
+innermost([Frame | _]) -> Frame.
 
 %% @doc The function that is among the first frames most often, and how often; each counts once a look.
 -spec most_in([diagnose_types:sample()]) -> {mfa(), Times :: pos_integer()} | none.

@@ -1,0 +1,94 @@
+%%% What comes into mailboxes that are too deep to be read, and who sends it.
+
+-define(ARRIVING_MS, 300).
+%% So many messages of each process, where it has so few bytes for each that waits: each is copied.
+-define(ARRIVALS, 20).
+-define(ARRIVING_BYTES, 100_000).
+-define(SENDERS, 10).
+
+%% @doc The messages that these processes get meanwhile, as `shapes/3' tells those that wait, and what some of the senders are. The trace
+%% tells the tag and the size of each, and copies it. `unknown' where somebody else traces such things.
+-spec arrivals([pid()]) -> [diagnose_types:arrivals()] | unknown.
+arrivals(Pids) ->
+    ok = ends_with_its_worker(),
+    process_flag(priority, high),
+    IsCheap = ?ARRIVALS * max(largest_constant([?ARRIVALS]), least_of_terms(?ARRIVALS)) =< ?COPIED_TERMS,
+    case IsCheap andalso erlang:trace_info('receive', match_spec) =:= {match_spec, true} of
+        true ->
+            _ = erlang:trace_pattern('receive', tags_received(), []),
+            Traced = [Pid || Pid <- Pids, have_few_bytes(Pid), is_switched(Pid, true, ['receive'])],
+            Askers = [spawn_link(fun() -> has_signals_handled(Pid) end) || Pid <- Traced],
+            Seen = arriving(now_ms() + ?ARRIVING_MS, maps:from_list([{Pid, []} || Pid <- Traced])),
+            _ = [begin true = unlink(Asker), exit(Asker, kill) end || Asker <- Askers],
+            _ = [is_switched(Pid, false, ['receive']) || Pid <- Traced],
+            ok = trace_as_it_was(),
+            [#{pid => pid_text(Pid),
+               shapes => [{Shape, Times} || {Times, Shape} <- most_frequent([arrived(What) || {_, What} <- Arrived])],
+               from => senders([Sender || {Sender, _} <- Arrived, is_pid(Sender), node(Sender) =:= node()])}
+             || {Pid, [_ | _] = Arrived} <- maps:to_list(Seen)];
+        false -> unknown
+    end.
+
+%% A process with a deep mailbox takes what has come only when it has none left, or is asked something. (The trace tells of a message then.)
+has_signals_handled(Pid) ->
+    wait(?BETWEEN_MS),
+    case process_info(Pid, message_queue_len) of
+        {_, _} -> has_signals_handled(Pid);
+        undefined -> ok
+    end.
+
+%% To say what it has the VM goes over the messages.
+have_few_bytes(Pid) ->
+    case process_info(Pid, [memory, message_queue_len]) of
+        [{_, Bytes}, {_, Depth}] -> Bytes =< Depth * ?ARRIVING_BYTES;
+        undefined -> false
+    end.
+
+%% The arguments are node and process of the sender, and the message. The first guard is that of this module.
+tags_received() ->
+    [{['_', '_', ?MODULE], ?IS_OURS, []} % nobody sends it
+     | lists:append([tags_received(Kind, Head) || {Kind, Head} <- [{call, {'$gen_call', '_', '$2'}}, {cast, {'$gen_cast', '$2'}}, {info, '$2'}]])].
+
+tags_received(Kind, Message) ->
+    [{['_', '$1', Message], [{is_tuple, '$2'}, {'>', {size, '$2'}, 0}, {is_atom, {element, 1, '$2'}}],
+      [{message, {{'$1', {{Kind, {element, 1, '$2'}, {size, '$2'}}}}}}]},
+     {['_', '$1', Message], [{is_atom, '$2'}], [{message, {{'$1', {{Kind, '$2', 0}}}}}]},
+     {['_', '$1', Message], [], [{message, {{'$1', {{Kind, other, 0}}}}}]}].
+
+arriving(Until, Seen) ->
+    receive
+        {trace, Pid, 'receive', _, {Sender, {Kind, Tag, Size}}} -> arriving(Until, arrives(Pid, {Sender, {Kind, Tag, Size}}, Seen));
+        Event when element(1, Event) =:= trace -> arriving(Until, Seen) % it comes late, of the pattern before
+    after max(0, Until - now_ms()) -> Seen
+    end.
+
+arrives(Pid, One, Seen) ->
+    case Seen of
+        #{Pid := Before} when length(Before) < ?ARRIVALS ->
+            _ = length(Before) + 1 =:= ?ARRIVALS andalso is_switched(Pid, false, ['receive']),
+            Seen#{Pid := [One | Before]};
+        #{} -> Seen
+    end.
+
+arrived({Kind, Tag, Size}) ->
+    Message = case {Tag, Size} of
+                  {other, 0} -> <<"term">>;
+                  {_, 0} -> shape(Tag);
+                  _ -> shape(list_to_tuple([Tag | lists:duplicate(Size - 1, '_')]))
+              end,
+    case Kind of
+        call -> iolist_to_binary(["call of ", Message]);
+        cast -> iolist_to_binary(["cast of ", Message]);
+        info -> Message
+    end.
+
+%% What most of them are.
+senders(Pids) ->
+    [{Sender, Times} || {Times, Sender} <- most_frequent([sender(Pid) || Pid <- lists:sublist(lists:uniq(Pids), ?SENDERS)]),
+                        Sender =/= unknown].
+
+sender(Pid) ->
+    case registered_as(Pid) of
+        '' -> labelled_apart(Pid);
+        Name -> Name
+    end.
