@@ -36,6 +36,21 @@ setup() {
     [[ $output == *"page.md:4: 3 cells"* && $output == *"4 rows, 1 do not fit"* ]]
 }
 
+# A page's commands are pasted as they are printed.
+@test "every shell block of a page parses" {
+    run python3 -B tests/lib/shell.py README.md CONTRIBUTING.md doc/*.md doc/results/*.md otp_patches/README.md otp_patches/upstream/README.md bench/README.md tests/field/README.md erl_src/*/README.md
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+    [ "${lines[-1]%% *}" -ge 80 ]
+}
+
+@test "a shell block that was wrapped like prose is found" {
+    # shellcheck disable=SC2016  # Markdown
+    printf '# A page\n\n```sh\necho a    # fine\n```\n\n- An item:\n\n  ```sh\n  # what it does sh -c '"'"'echo a\n  b\n  echo c'"'"'\n  ```\n\n```\nit'"'"'s no shell\n```\n' >"$BATS_TEST_TMPDIR/page.md"
+    run python3 -B tests/lib/shell.py "$BATS_TEST_TMPDIR/page.md"
+    [ "$status" -eq 1 ]
+    [[ $output == *"page.md:10: "*"unexpected EOF"* && $output == *"2 blocks, 1 do not parse"* ]]
+}
+
 # In shell blocks and in code spans. What the calls do is tested elsewhere.
 @test "every call on a page names a command and options that there are" {
     run python3 -B tests/lib/calls.py README.md CONTRIBUTING.md doc/*.md doc/results/*.md otp_patches/README.md bench/README.md tests/field/README.md erl_src/*/README.md
