@@ -61,8 +61,8 @@ cells(#{verdict := Verdict, slope := #{estimate := Slope, low := Low, high := Hi
 causes([{_, Results} | _] = Releases) ->
     Scanning = scanning(Releases),
     Caused = [{Cause, Name} || #{name := Name, cause := Cause} <- Results, lists:member(Name, Scanning)],
-    ["A receive need not scan if it begins at a [marker](glossary.md#receive-marker). It can do so only if"
-     "\nall its clauses match a reference that was made just before.\n\n| calls | cause |\n|---|---|\n",
+    ["A receive need not scan if it begins at a [marker](glossary.md#receive-marker). For this, all its"
+     "\nclauses must match a reference that was made just before the request.\n\n| calls | cause |\n|---|---|\n",
      [["| ", names([Name || {C, Name} <- Caused, C =:= Cause]), " | ", Cause, " |\n"]
       || Cause <- lists:uniq([Cause || {Cause, _} <- Caused])]].
 
