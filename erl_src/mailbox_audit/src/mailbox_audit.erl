@@ -25,8 +25,8 @@ static(Targets) -> static(Targets, #{}).
 %% and of these first what most exported functions reach. `progress' is told
 %% how many modules are done, and of how many. Modules that cannot be judged
 %% are in `skipped', also those that take longer than `limit_ms', a minute by
-%% default, or 2 GiB of memory each. Sources that are newer than their modules
-%% are in `outdated' if they differ from them, and in `perhaps_outdated' if
+%% default, or 2 GiB of memory each. Sources that differ
+%% from their modules are in `outdated', and in `perhaps_outdated' if
 %% they cannot be compared with them.
 -spec static([mailbox_audit_target:target()], mailbox_audit_static:options()) ->
           {ok, report()} | {error, mailbox_audit_static:reason()}.

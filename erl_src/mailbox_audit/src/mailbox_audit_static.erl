@@ -33,7 +33,7 @@
 -type report() :: #{modules := non_neg_integer(), findings := [finding()], skipped := [skipped()],
                     outdated := [skipped()], perhaps_outdated := [skipped()]}.
 %% modules: how many were judged. outdated: sources that were changed after their modules were compiled, which were judged.
-%% perhaps_outdated: those that are newer, and cannot be compared with their modules.
+%% perhaps_outdated: those that cannot be compared with their modules, and are newer, or have no header any more.
 
 %% @doc Every receive of the targets with its verdict, first those that scan,
 %% and of these first what most exported functions reach. `progress' is told

@@ -117,9 +117,9 @@ why_skipped({File, _, not_built}) ->
 why_skipped({File, _, not_compiled}) ->
     io_lib:format("the project's source ~ts is not compiled; run 'rebar3 compile' or 'mix compile' first", [File]);
 why_skipped({File, _, outdated}) ->
-    io_lib:format("the source ~ts, or a header of it, was changed after its module was compiled; compile it first", [File]);
+    io_lib:format("the source ~ts, or a header of it, is not what its module was compiled from; compile it first", [File]);
 why_skipped({File, _, {not_compared, Words}}) ->
-    io_lib:format("the source ~ts, or a header of it, is newer than its module, and cannot be compared with it: ~ts; compile it to be sure",
+    io_lib:format("the source ~ts, or a header of it, may not be what its module was compiled from: ~ts; compile it to be sure",
                   [File, Words]);
 why_skipped({_File, Module, too_many_defaults}) ->
     io_lib:format("the defaults of the records of ~ts expand to 20,000 nodes of code or more", [Module]);

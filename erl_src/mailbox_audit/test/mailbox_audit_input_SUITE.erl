@@ -23,7 +23,8 @@
          compilations_end_with_their_caller/1, modules_whose_compiler_says_much/1, reading_a_module_is_limited/1,
          archives_that_unpack_to_much/1, archives_damaged_within/1, compiler_prints_nothing/1,
          own_application_with_links/1, own_application_that_is_built_in_part/1, sources_newer_than_their_modules/1,
-         headers_newer_than_a_module/1, source_of_a_module_of_another_release/1]).
+         headers_newer_than_a_module/1, source_of_a_module_of_another_release/1, sources_of_any_time/1, grammars_newer_than_a_module/1,
+         made_from_another_file/1, sources_of_a_folder_of_modules/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -47,7 +48,8 @@ all() ->
      modules_that_unpack_to_much, archives_that_unpack_to_much, archives_damaged_within, modules_whose_compiler_says_much,
      reading_a_module_is_limited, atoms_without_room, atoms_of_all_terms_are_found, same_bytes_in_two_encodings,
      counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir, sources_newer_than_their_modules, headers_newer_than_a_module,
-     source_of_a_module_of_another_release].
+     source_of_a_module_of_another_release, sources_of_any_time, grammars_newer_than_a_module, made_from_another_file,
+     sources_of_a_folder_of_modules].
 
 init_per_testcase(Case, Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
@@ -634,7 +636,7 @@ own_application_that_is_built_in_part(Config) ->
          Sources = [{filename:join(Project, Name), none, not_compiled} || Name <- Expected],
          {ok, #{modules := 2, skipped := Skipped} = Report} = mailbox_audit:static([Project]),
          ?assertEqual({Files, Sources}, {Files, Skipped}),
-         ?assertEqual(case Sources of [] -> all; _ -> part end, mailbox_audit_static:coverage(Report)),
+         ?assertEqual(case Sources of [] -> all; _ -> part end, mailbox_audit_static:coverage(Report#{outdated := []})),
          [says("source " ++ Source ++ " is not compiled; run", mailbox_audit_text:why_skipped(One)) || {Source, _, _} = One <- Skipped]
      end || {Nth, {Files, Expected}} <-
                 lists:enumerate([{[{"rebar.config", ""}, {"src/shop.app.src", ""}, {"src/shop.erl", ""}, {"src/a/b/c/till.erl", ""},
@@ -680,7 +682,7 @@ sources_newer_than_their_modules(Config) ->
              outdated -> ?assertEqual({Text, [{Source, none, outdated}], []}, {Text, Outdated, Perhaps});
              _ ->
                  ?assertMatch({Text, [], [{Source, none, {not_compared, _}}]}, {Text, Outdated, Perhaps}),
-                 says("is newer than its module, and cannot be compared with it: ", mailbox_audit_text:why_skipped(hd(Perhaps))),
+                 says("may not be what its module was compiled from: ", mailbox_audit_text:why_skipped(hd(Perhaps))),
                  says(Expected, mailbox_audit_text:why_skipped(hd(Perhaps)))
          end,
          ?assertEqual(case Expected of outdated -> part; _ -> all end, mailbox_audit_static:coverage(Report))
@@ -741,7 +743,86 @@ headers_newer_than_a_module(Config) ->
                                  {"include/below.hrl", Other, 60, [outdated]},
                                  {"include/waits.hrl", Other, 60, [outdated]},
                                  {"deps/below.hrl", Other, 60, []},
-                                 {"include/below.hrl", Other, -60, []}])].
+                                 {"include/below.hrl", Other, -60, [outdated]}])].
+
+%% A copy may have any time. What is certain of it, and was added, is a change; and a header that is gone was there before.
+sources_of_any_time(Config) ->
+    Head = "-module(shop).\n-export([f/1]).\n",
+    Same = Head ++ ?SCANS,
+    Twice = Head ++ "-include(\"here.hrl\").\n" ++ ?SCANS,
+    [begin
+         Project = dir(Config, integer_to_list(Nth)),
+         Source = newer_source(Project, {"_build/default/lib", "_build/default/lib/shop/ebin"}, Text,
+                               [{i, filename:join(Project, "odd")} | Options], [{"odd/here.hrl", "-define(HERE, 1)."}]),
+         _ = [case New of deleted -> ok = file:delete(filename:join(Project, File)); _ -> write([Project, File], New) end
+              || {File, New} <- After],
+         changed_at(Source, -60),
+         {ok, #{outdated := Outdated, perhaps_outdated := Perhaps}} = mailbox_audit:static([Project]),
+         ?assertEqual({Nth, Expected}, {Nth, [Why || {_, none, Why} <- Outdated ++ [{File, Module, perhaps} || {File, Module, _} <- Perhaps]]})
+     end || {Nth, {Text, Options, After, Expected}} <-
+                lists:enumerate([{Same, [], [], []},
+                                 {Same, [], [{"src/shop.erl", Same ++ "\n-export([g/1]).\ng(X) -> receive {X, a} -> X end."}], [outdated]},
+                                 {Same, [], [{"src/shop.erl", Head ++ "f(X) -> receive {X, A, b} -> A end."}], [outdated]},
+                                 {Same, [], [{"src/shop.erl", Head ++ "f(X) -> receive {X, A} -> [A] end."}], []},
+                                 {Same, [deterministic], [{"src/shop.erl", Same ++ "\ng() -> ok."}], []},
+                                 {Same, [], [{"src/shop.erl", Same ++ "\ng() -> ok."}, {"src/other/shop.erl", Same}], []},
+                                 {Twice, [], [], []},
+                                 {Twice, [], [{"odd/here.hrl", deleted}], [perhaps]}])].
+
+%% Of parsers and scanners.
+grammars_newer_than_a_module(Config) ->
+    Yrl = "Nonterminals all.\nTerminals one.\nRootsymbol all.\nall -> one : '$1'.\nErlang code.\n-export([f/1]).\n" ++ ?SCANS ++ "\n",
+    Xrl = "Definitions.\nRules.\na : {token, {a, TokenLine}}.\nErlang code.\n-export([f/1]).\n" ++ ?SCANS ++ "\n",
+    [begin
+         Project = dir(Config, integer_to_list(Nth)),
+         Source = write([Project, "src/shop" ++ Ending], Text),
+         write([Project, "rebar.config"], ""),
+         write([Project, "src/shop.app.src"], ""),
+         Erlang = dir(Config, "shop.erl"),
+         {ok, _} = Generator:file(Source, [{Output, Erlang}]),
+         [write([Project, "src/shop.erl"], Made) || IsKept, {ok, Made} <- [file:read_file(Erlang)]],
+         Out = filename:join(Project, "_build/default/lib/shop/ebin"),
+         ok = filelib:ensure_path(Out),
+         {ok, shop} = compile:file(Erlang, [debug_info, {outdir, Out}]),
+         write([Source], After),
+         changed_at(Source, Seconds),
+         {ok, #{modules := 1, skipped := [], outdated := Outdated, perhaps_outdated := []}} = mailbox_audit:static([Project]),
+         ?assertEqual({Nth, [{Source, none, outdated} || Expected =:= outdated]}, {Nth, Outdated})
+     end || {Nth, {{Generator, Output, Ending, Text}, IsKept, After, Seconds, Expected}} <-
+                lists:enumerate([{Kind, IsKept, iolist_to_binary([Text, More]), Seconds, Expected}
+                                 || {_, _, _, Text} = Kind <- [{yecc, parserfile, ".yrl", Yrl}, {leex, scannerfile, ".xrl", Xrl}],
+                                    IsKept <- [true, false],
+                                    {More, Seconds, Expected} <- [{"", 60, same}, {"g(X) -> receive {X, a} -> X end.", 60, outdated},
+                                                                  {"g(X) -> receive {X, a} -> X end.", -60, outdated}]])],
+    %% What another release made of it may differ.
+    File = dir(Config, "1/_build/default/lib/shop/ebin/shop.beam"),
+    {ok, Beam} = file:read_file(File),
+    write([File], changed(Beam, [{<<"CInf">>, term_to_binary([{version, "99.1"}, {options, []}])}])),
+    Changed = write([dir(Config, "1"), "src/shop.yrl"], Yrl ++ "g() -> ok."),
+    later(Changed),
+    {ok, #{outdated := [], perhaps_outdated := [{Changed, none, {not_compared, Words}}]}} = mailbox_audit:static([dir(Config, "1")]),
+    says("another release of OTP", Words).
+
+%% A source that says by -file what it was made from, which may be of any kind.
+made_from_another_file(Config) ->
+    Template = dir(Config, "priv/shop.template"),
+    Text = "-module(shop).\n-export([f/1]).\n-file(\"priv/shop.template\", 3).\n" ++ ?SCANS,
+    Source = newer_source(dir(Config), {"_build/default/lib", "_build/default/lib/shop/ebin"}, Text, [],
+                          [{"priv/shop.template", "any"}]),
+    [begin
+         changed_at(Template, Seconds),
+         {ok, #{outdated := [], perhaps_outdated := Perhaps}} = mailbox_audit:static([dir(Config)]),
+         ?assertEqual([{Source, none, {not_compared, "its source is made from " ++ Template ++ ", which is newer"}} || Seconds > 0], Perhaps)
+     end || Seconds <- [-60, 60]].
+
+%% There are no sources below it. They lie where its modules say.
+sources_of_a_folder_of_modules(Config) ->
+    Source = newer_source(dir(Config), {"deps", "ebin"}, "-module(shop).\n-export([f/1]).\n" ++ ?SCANS, [], []),
+    Targets = [dir(Config, "ebin"), dir(Config, "ebin/shop.beam")],
+    [?assertMatch({ok, #{modules := 1, outdated := []}}, mailbox_audit:static([Target])) || Target <- Targets],
+    write([Source], "-module(shop).\n-export([f/1, g/1]).\n" ++ ?SCANS ++ "\ng(X) -> receive {X, b} -> X end."),
+    [?assertMatch({ok, #{modules := 1, outdated := [{Source, none, outdated}]}}, mailbox_audit:static([Target]))
+     || Target <- Targets].
 
 %% The source, whose module is compiled with what the files bring. A parse transform is compiled elsewhere.
 newer_source(Project, {Lib, Ebin}, Text, Options, Files) ->

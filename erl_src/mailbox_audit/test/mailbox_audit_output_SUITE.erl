@@ -141,7 +141,7 @@ what_is_outdated_is_told(_) ->
                   "Only a part was judged: 1 of 4 modules was not, and 2 are outdated.",
                   ["only a part was judged: 1 of 4 modules was not, and 2 are outdated"], ~"part"},
                  {One#{perhaps_outdated := [Touched]}, "in 1 module, 2 scan, 1 begin at a marker; 1 module perhaps outdated",
-                  "  the source src/touched.erl, or a header of it, is newer than its module, and cannot be compared with it: why;"
+                  "  the source src/touched.erl, or a header of it, may not be what its module was compiled from: why;"
                   " compile it to be sure",
                   [], ~"all"}]],
     ?assertMatch([_ | _], string:find(text(mailbox_audit_text:report(One#{outdated := Both})),

@@ -27,7 +27,7 @@
 %% or does not load. another_version: that file has other code of the same module, and was judged. newer_compiler: its version, where
 %% this one does not understand what it left. Both with the release that judged. no_file, other_code: of a module of a node that was
 %% loaded from no file that can be read, or from another one. not_built: an application of the project. not_compiled: one of its
-%% sources. outdated, not_compared: one of them is newer than its module, which was judged, and differs from it, or may do so.
+%% sources. outdated, not_compared: one of them differs from its module, which was judged, or may do so.
 %% too_many_defaults: of records that its records make. too_long_unpacked: more than 128 MiB, once it is unpacked, or its archive
 %% more than 512 MiB.
 %% too_many_atoms: new ones, for which this node has no room. no_compiler: here, though the module has receives.

@@ -2,7 +2,7 @@
 %% atoms in another way. What the audit wants of a module all releases since OTP 20 write alike.
 -module(mailbox_audit_chunks).
 
--export([read/1, unpacked/3, term/1, most_bytes/0, module/1, digest/1, compiler/1, options/1, has_options/1]).
+-export([read/1, unpacked/3, term/1, most_bytes/0, module/1, digest/1, compiler/1, options/1, has_options/1, source/1]).
 -export_type([chunks/0]).
 
 -type chunks() :: #{binary() => binary()}.
@@ -143,6 +143,15 @@ options(Chunks) ->
 %% @doc Whether it says what options it was compiled with; with `deterministic' it does not.
 -spec has_options(chunks()) -> boolean().
 has_options(Chunks) -> property(options, Chunks, none) =/= none.
+
+%% @doc The whole path of the source that it was compiled from; with `deterministic' it does not say.
+-spec source(chunks()) -> {ok, file:filename()} | unknown.
+source(Chunks) ->
+    Source = property(source, Chunks, unknown),
+    case io_lib:printable_unicode_list(Source) andalso filename:pathtype(Source) of
+        absolute -> {ok, Source};
+        _ -> unknown
+    end.
 
 %% A byte of a term may take sixteen times as much once it is decoded.
 property(Key, #{<<"CInf">> := Info}, Default) ->

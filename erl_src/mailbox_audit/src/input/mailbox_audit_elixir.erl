@@ -31,19 +31,7 @@ followed(File, Links) ->
 compile(File) ->
     case os:find_executable("elixirc") of
         false -> {error, "elixirc is not installed"};
-        Program -> in_scratch(fun(Scratch) -> compiled(Program, File, Scratch) end)
-    end.
-
-%% A folder that was not there, so that nobody else has put a link into it.
-in_scratch(Fun) ->
-    Name = io_lib:format("mailbox_audit-~ts-~.36b", [os:getpid(), erlang:unique_integer([positive])]),
-    Scratch = filename:join(os:getenv("TMPDIR", "/tmp"), lists:flatten(Name)),
-    case file:make_dir(Scratch) of
-        ok ->
-            try Fun(Scratch)
-            after file:del_dir_r(Scratch)
-            end;
-        {error, Reason} -> {error, lists:flatten(io_lib:format("cannot make ~ts: ~ts", [Scratch, file:format_error(Reason)]))}
+        Program -> mailbox_audit_files:in_scratch(fun(Scratch) -> compiled(Program, File, Scratch) end)
     end.
 
 compiled(Program, File, Scratch) ->

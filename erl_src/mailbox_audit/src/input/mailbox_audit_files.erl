@@ -3,7 +3,7 @@
 
 -include_lib("kernel/include/file.hrl").
 
--export([below/2, tree/2, read/1, identity/1, absolute/1, shown/1]).
+-export([below/2, tree/2, read/1, identity/1, absolute/1, shown/1, in_scratch/1]).
 -export_type([step/0, found/0, why/0]).
 
 %% Names that are looked at below a folder of sources: some hundred times as many as the largest of OTP has.
@@ -117,4 +117,17 @@ shown(Name) ->
         {_, Good, <<Byte, Rest/binary>>} -> Good ++ [Byte | shown(Rest)];
         {error, _, _} -> lists:flatten(io_lib:format("~0tp", [Name]));
         Chars -> Chars
+    end.
+
+%% @doc What the function makes with a folder that is gone afterwards. It was not there before, so that nobody else has put a link into it.
+-spec in_scratch(fun((file:filename()) -> Result)) -> Result | {error, string()}.
+in_scratch(Fun) ->
+    Name = io_lib:format("mailbox_audit-~ts-~.36b", [os:getpid(), erlang:unique_integer([positive])]),
+    Scratch = filename:join(os:getenv("TMPDIR", "/tmp"), lists:flatten(Name)),
+    case file:make_dir(Scratch) of
+        ok ->
+            try Fun(Scratch)
+            after file:del_dir_r(Scratch)
+            end;
+        {error, Reason} -> {error, lists:flatten(io_lib:format("cannot make ~ts: ~ts", [Scratch, file:format_error(Reason)]))}
     end.

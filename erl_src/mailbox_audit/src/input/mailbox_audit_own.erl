@@ -212,11 +212,17 @@ not_compiled(Own, Found) ->
     lists:uniq([Source || {_, _, Sources} <- Own, {Source, Names} <- Sources,
                         not lists:any(fun(Name) -> is_map_key(Name, Modules) end, Names)]).
 
-%% @doc The sources of Erlang that are newer than their module and differ from it, or may do so: of those applications, or of the folder
-%% itself where it is an application of neither rebar3 nor mix.
+%% @doc The sources that differ from their module, or may do so: of those applications, or of the folder itself where it is an application
+%% of neither rebar3 nor mix. A folder that has modules alone has the sources that these name.
 -spec outdated([own()], file:filename_all(), [mailbox_audit_beam:beam()]) -> [{file:filename_all(), mailbox_audit_outdated:why()}].
-outdated([], Dir, Found) -> outdated([own(none, Dir, Dir)], Dir, Found);
+outdated([], Dir, Found) ->
+    {_, _, Sources} = own(none, Dir, Dir),
+    mailbox_audit_outdated:sources(case Sources of [] -> mailbox_audit_outdated:named(directly(Dir, Found)); _ -> Sources end, Found);
 outdated(Own, _Dir, Found) -> mailbox_audit_outdated:sources(lists:append([Sources || {_, _, Sources} <- Own]), Found).
+
+%% Not those of a whole release, or of an installed OTP.
+directly(Dir, Found) ->
+    [Beam || {File, _} = Beam <- Found, lists:member(filename:dirname(File), [Dir, filename:join(Dir, "ebin")])].
 
 has_module(none, Dir, Files) ->
     Own = modules(Dir, Dir),

@@ -61,7 +61,7 @@ one_file(Path, no_source) ->
 
 by_contents(Path, Bytes) ->
     case {mailbox_audit_beam:is_beam(Bytes), archived(Path, Bytes)} of
-        {true, _} -> {ok, [beam({ok, Path})]};
+        {true, _} -> {ok, with_named([beam({ok, Path})])};
         {false, {ok, Beams}} -> some(Path, Beams);
         {false, {error, no_archive}} -> {error, {not_a_beam, Path}};
         {false, {error, Words}} -> {error, {refused, Path, Words}}
@@ -116,6 +116,10 @@ with_own(Beams, Dir) ->
         ++ [beam({unread, Source, not_compiled})
             || Source <- mailbox_audit_own:not_compiled([App || {_, Each, _} = App <- Own, not lists:member(Each, Unbuilt)], All)]
         ++ [beam({unread, Source, Why}) || {Source, Why} <- mailbox_audit_own:outdated(Own, Dir, All)].
+
+%% The source of a single module lies elsewhere.
+with_named(Beams) ->
+    Beams ++ [beam({unread, Source, Why}) || {Source, Why} <- mailbox_audit_outdated:sources(mailbox_audit_outdated:named(Beams), Beams)].
 
 %% Of the first way that finds a module; and what could not be read on those before.
 first([]) -> [];
