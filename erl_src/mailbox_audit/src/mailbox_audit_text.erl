@@ -1,4 +1,5 @@
 %% @doc What was found, in words for a terminal.
+%% Names of functions and files may hold anything; what a terminal would obey is not shown.
 %%
 %% All functions are pure.
 -module(mailbox_audit_text).
@@ -65,8 +66,13 @@ words(takes_any) -> "take any message";
 words(no_clauses) -> "only wait".
 
 finding(#{reason := Reason, verdict := Verdict} = Finding) ->
-    [mfa(function(Finding)), " (", place(Finding), ") ", atom_to_list(Verdict), ": ", Reason, "\n    ",
-     reached(Finding), $\n].
+    [printable([mfa(function(Finding)), " (", place(Finding), ") ", atom_to_list(Verdict), ": ", Reason]), "\n    ",
+     printable(reached(Finding)), $\n].
+
+printable(Text) -> [shown_char(Char) || Char <- unicode:characters_to_list(Text)].
+
+shown_char(Char) when Char < 32; Char >= 127, Char < 160 -> $?;
+shown_char(Char) -> Char.
 
 function(#{module := Module, function := {Name, Arity}}) -> {Module, Name, Arity}.
 
@@ -86,7 +92,7 @@ reached(#{reachable_from := From}) ->
 mfa({Module, Name, Arity}) -> io_lib:format("~ts:~ts/~b", [Module, Name, Arity]).
 
 reasons(_Title, []) -> [];
-reasons(Title, Skipped) -> ["\n", Title, ":\n", [["  ", why_skipped(One), $\n] || One <- Skipped]].
+reasons(Title, Skipped) -> ["\n", Title, ":\n", [["  ", printable(why_skipped(One)), $\n] || One <- Skipped]].
 
 %% @doc Why a module was not judged, or not as its source is now, and what to do.
 -spec why_skipped(mailbox_audit_static:skipped()) -> iolist().
@@ -153,7 +159,7 @@ timed(Results) ->
     Lines = [["call", "verdict", "ns a message", "95 % interval", "us by messages waiting"]
              | [line(Result) || Result <- lists:sort(fun steeper/2, Results)]],
     [columns(Lines), $\n, count(Results), $\n,
-     [["\n", Name, $\n, "    ", Cause, $\n]
+     [["\n", printable(Name), $\n, "    ", printable(Cause), $\n]
       || #{name := Name, verdict := scans, cause := Cause} <- Results, Cause =/= ""]].
 
 steeper(One, Other) -> steepness(One) >= steepness(Other).
@@ -163,10 +169,10 @@ steepness(#{verdict := flat}) -> {0, 0};
 steepness(#{}) -> {1, 0}.
 
 line(#{name := Name, verdict := Verdict, slope := none, reason := Reason}) ->
-    [Name, atom_to_list(Verdict), "", "", Reason];
+    [printable(Name), atom_to_list(Verdict), "", "", printable(Reason)];
 line(#{name := Name, verdict := Verdict, slope := #{estimate := Slope, low := Low, high := High},
        times := Times}) ->
-    [Name, atom_to_list(Verdict), io_lib:format("~.2f", [Slope]), io_lib:format("~.2f to ~.2f", [Low, High]),
+    [printable(Name), atom_to_list(Verdict), io_lib:format("~.2f", [Slope]), io_lib:format("~.2f to ~.2f", [Low, High]),
      lists:join("  ", [io_lib:format("~b: ~.1f", [Depth, Time / 1000]) || {Depth, Time} <- Times])].
 
 count(Results) ->
@@ -186,7 +192,7 @@ transposed(Lines) -> [[hd(Line) || Line <- Lines] | transposed([tl(Line) || Line
 %% @doc An error as one sentence.
 -spec error(mailbox_audit_static:reason() | mailbox_audit_beam:why() | {bad_calls, term()} | {not_in_catalogue, [string()]}
             | mailbox_audit_timed:problem()) -> string().
-error(Reason) -> lists:flatten(sentence(Reason)).
+error(Reason) -> printable(sentence(Reason)).
 
 sentence({unknown, Target}) ->
     io_lib:format("there is no application, file or folder '~ts'; name one, such as kernel or _build/default/lib",

@@ -5,7 +5,7 @@
 
 -export([all/0, json_is_read_back/1, json_of_modules_of_any_name/1, json_escapes/1, json_of_what_was_timed/1,
          sarif_has_what_the_standard_asks_for/1, sarif_paths/1, sarif_tells_new_from_known/1, baseline_knows_what_was_there/1,
-         what_is_not_judged_is_told/1, what_is_outdated_is_told/1,
+         what_is_not_judged_is_told/1, what_is_outdated_is_told/1, names_do_nothing_to_a_terminal/1,
          project_fails_where_not_all_is_judged/1, unusable_baseline_hides_nothing/1, folders_of_a_project/1, nothing_is_no_baseline/1,
          baseline_of_any_name/1, baseline_is_refused/1, text_counts_and_names/1, text_of_what_was_timed/1,
          baseline_tells_unknown_from_scanning/1]).
@@ -13,7 +13,7 @@
 all() ->
     [json_is_read_back, json_of_modules_of_any_name, json_escapes, json_of_what_was_timed,
      sarif_has_what_the_standard_asks_for, sarif_paths, sarif_tells_new_from_known, baseline_knows_what_was_there,
-     what_is_not_judged_is_told, what_is_outdated_is_told, project_fails_where_not_all_is_judged, unusable_baseline_hides_nothing,
+     what_is_not_judged_is_told, what_is_outdated_is_told, names_do_nothing_to_a_terminal, project_fails_where_not_all_is_judged, unusable_baseline_hides_nothing,
      folders_of_a_project,
      nothing_is_no_baseline, baseline_of_any_name, baseline_is_refused, text_counts_and_names, text_of_what_was_timed,
      baseline_tells_unknown_from_scanning].
@@ -146,6 +146,21 @@ what_is_outdated_is_told(_) ->
                   [], ~"all"}]],
     ?assertMatch([_ | _], string:find(text(mailbox_audit_text:report(One#{outdated := Both})),
                                       "\n\nJudged as last compiled:\n  the source")).
+
+%% Whoever names a function or a file must not print what a terminal obeys. JSON and SARIF have the names as they are.
+names_do_nothing_to_a_terminal(_) ->
+    Bad = [$\e, $[, $2, $J, $\n, 155, 127],
+    #{findings := [Finding | _]} = Report = report(),
+    Odd = Finding#{function := {list_to_atom(Bad), 1}, file := "src/" ++ Bad, reason := Bad,
+                   reachable_from := [{{m, list_to_atom(Bad), 0}, 2}]},
+    Unread = [{Bad, none, not_a_beam}],
+    Texts = [text(mailbox_audit_text:report(Report#{findings := [Odd], skipped := Unread, outdated := [{Bad, none, outdated}]})),
+             mailbox_audit_text:error({unknown, Bad}),
+             text(mailbox_audit_text:timed([Result#{name := Bad} || Result <- timed()]))],
+    [?assertEqual([], [Char || Char <- Text, Char =/= $\n, Char < 32 orelse (Char >= 127 andalso Char < 160)]) || Text <- Texts],
+    [?assertMatch([_ | _], string:find(Text, "?[2J???")) || Text <- Texts],
+    #{~"findings" := [#{~"function" := Name}]} = decoded(mailbox_audit_json:report(Report#{findings := [Odd]})),
+    ?assertEqual(unicode:characters_to_binary(Bad ++ "/1"), Name).
 
 project_fails_where_not_all_is_judged(Config) ->
     [Whole, Part, Nothing, Empty] = [filename:join(proplists:get_value(priv_dir, Config), Name)
