@@ -384,9 +384,10 @@
 -type stopping() :: #{ms := pos_integer(), application := atom(), asks := asks()}.
 %% The node is stopping at two looks: which application it waits for, and whose end in turn, as at the first look.
 -type unanswered() :: #{ms := pos_integer(), count := non_neg_integer(),
-                        most := [#{count := pos_integer(), label := mfa() | unknown, in := frame(), pid := binary(), called := binary()}]}.
+                        most := [#{count := pos_integer(), label := mfa() | unknown, in := frame(), pid := binary(), called := binary(),
+                                   logs := boolean()}]}.
 %% Processes that wait for the answer to the same call at two looks: how many, and of some of them how many wait alike; one of these, in
-%% which function, and for whom.
+%% which function, and for whom; and whether they log an event.
 -type transactions() :: #{commits | restarts | logged | overloads := non_neg_integer(),
                           threshold := pos_integer() | unknown, ms := pos_integer()}.
 %% restarts: those that were begun anew, mostly since another one had a lock that they wanted. logged: writes to its log, which it dumps

@@ -77,7 +77,7 @@ callers_of(Pid, Until, Left) ->
 
 calls_as(Caller, Pid) ->
     case calls_now(Caller) of
-        [{{answer, Pid}, In, _} | _] -> {labelled(Caller), In};
+        [{{{answer, Pid}, In, _}, _} | _] -> {labelled(Caller), In};
         _ -> none
     end.
 

@@ -410,8 +410,29 @@ awaited(Groups, Names, Deadline) ->
     Calls = lists:append([called(Count, [maps:get(Pid, Answers, no) || {_, Pid, _, _} <- Some]) || {Count, Some} <- Large]),
     Found = [{Called, One}
              || {Called, Same} <- maps:to_list(maps:groups_from_list(fun({Called, _}) -> Called end, fun({_, Call}) -> Call end, Calls)),
-                lists:sum([Count || #{count := Count} <- Same]) >= least_awaited(Called), One <- awaited_one(Called, Same, Names)],
+                lists:sum([Count || #{count := Count} <- Same]) >= least_awaited(Called),
+                Most <- [most_calling(Called, [Pid || {Pid, {Whom, _, _}} <- maps:to_list(Answers), lists:member(Called, Whom)])],
+                Most >= least_awaited(Called), One <- awaited_one(Called, lowered(Most, Same), Names)],
     still_awaited(Found, Answers, min(Deadline - ?ANSWER_MS, now_ms() + ?MEANWHILE_MS)).
+
+%% @doc How many may wait for the answer of a process: no more than monitor it, if those that were drawn do. A kind may have members that
+%% wait for something else, so what is drawn of it may tell of too many.
+-spec most_calling(term(), [pid()]) -> non_neg_integer() | infinity.
+most_calling({answer, Pid}, Drawn) when node(Pid) =:= node() ->
+    Callers = callers(Pid),
+    case Drawn -- Callers of
+        [] -> length(Callers);
+        _ -> infinity
+    end;
+most_calling(_, _) -> infinity.
+
+%% @doc Counts of kinds, with no more in all.
+-spec lowered(non_neg_integer() | infinity, [#{count := non_neg_integer(), _ => _}]) -> [#{count := non_neg_integer(), _ => _}].
+lowered(Most, Calls) ->
+    case lists:sum([Count || #{count := Count} <- Calls]) of
+        All when All > Most -> [Call#{count := max(1, Count * Most div All)} || #{count := Count} = Call <- Calls];
+        _ -> Calls
+    end.
 
 %% Those whose callers wait in the same call until then, and what is seen of them meanwhile.
 still_awaited([], _Answers, _Until) -> [];
@@ -456,12 +477,13 @@ meanwhile({lock, Server}, Until) ->
     Name = registered_as(Server),
     %% First, since the rest may take all of the time.
     Nodes = which_answer(lists:sublist(nodes_of_locks(Name), ?ASKED_NODES)),
-    Holders = lock_holders(Name, Until),
-    #{for => lock, holds => [holder(Pid) || Pid <- Holders], nodes => locked_on(Name, Holders, Nodes)};
+    Queue = lock_queue(Name),
+    Holders = lock_holders(Name, Queue, Until),
+    #{for => lock, holds => [holder(Pid) || Pid <- Holders], nodes => locked_on(Name, Holders, Queue, Nodes)};
 meanwhile(_, _) -> none.
 
 %% Who registers a global name asks the name server, which waits for the lock of all nodes with it.
-global_locks_of(Pid) -> case registered_as(Pid) of global_name_server = Name -> lock_holders(Name, 0); _ -> [] end.
+global_locks_of(Pid) -> case registered_as(Pid) of global_name_server = Name -> lock_holders(Name, none, 0); _ -> [] end.
 
 %% A queue of work whose idle workers wait for its answer, and a pool that does not get back what it has lent, both wait for their next
 %% message. Who comes new to wait, and who was answered and hangs, is told, since nothing else tells them apart.
@@ -488,19 +510,24 @@ with_count(_Count, _Server, none) -> none;
 with_count(Count, Server, #{first := First} = Some) ->
     (maps:remove(first, Some))#{count => Count, asks => asks_in_turn(First, [First, Server])}.
 
-%% Who has the locks that others wait for. The locker of mnesia gives the tables of all, where these are not large.
-lock_holders(mnesia_locker, Until) ->
+%% @doc Who waits for locks of mnesia, by its locker, which gives the tables of all: it is asked once, and where these are not large.
+-spec lock_queue(atom()) -> [tuple()] | none.
+lock_queue(mnesia_locker) ->
     case lists:all(fun(Table) -> ets:info(Table, size) =< ?LOCKS end, [mnesia_held_locks, mnesia_lock_queue]) of
-        true -> of_transactions(of_locker(get_lock_queue), Until);
-        false -> []
+        true -> of_locker(get_lock_queue);
+        false -> none
     end;
-lock_holders(global_name_server, _) ->
+lock_queue(_) -> none.
+
+%% Who has the locks that others wait for.
+lock_holders(mnesia_locker, Queue, Until) when is_list(Queue) -> of_transactions(Queue, Until);
+lock_holders(global_name_server, _, _) ->
     case ets:info(global_locks, size) of
         Size when is_integer(Size), Size =< ?LOCKS ->
             lists:sublist([Pid || {_, _, Pids} <- ets:tab2list(global_locks), {Pid, _} <- lists:sublist(Pids, 1)], ?LARGEST);
         _ -> []
     end;
-lock_holders(_, _) -> [].
+lock_holders(_, _, _) -> [].
 
 %% Each that waits knows for whom. Those that try again and again wait for nobody: then who has one all the time is meant.
 of_transactions(Queue, Until) ->
@@ -517,7 +544,7 @@ of_transactions(Queue, Until) ->
 
 %% Other nodes that may keep a lock from those that wait for it here.
 nodes_of_locks(mnesia_locker) -> state_of(mnesia_gvar, {current, db_nodes}) -- [node()];
-nodes_of_locks(Name) -> lists:usort([node(Pid) || Pid <- lock_holders(Name, 0)]) -- [node()].
+nodes_of_locks(Name) -> lists:usort([node(Pid) || Pid <- lock_holders(Name, none, 0)]) -- [node()].
 
 %% As net_adm:ping/1 asks, but of all at a time, without a new connection, and without a wait for one that is full.
 which_answer([]) -> [];
@@ -541,21 +568,23 @@ asked_node(Node) ->
 has_answered(none, _Until) -> false;
 has_answered(Ref, Until) -> receive {Ref, _} -> true after max(0, Until - now_ms()) -> false end.
 
-%% The node of who has a lock; and those of mnesia for which a process waits that has one here, as if nobody has one: of these rather those
-%% that do not answer.
-locked_on(mnesia_locker, Holders, [_ | _] = Nodes) ->
-    case {waits_for_nodes(Holders), [One || #{answers := false} = One <- Nodes]} of
+%% @doc The node of who has a lock; and those of mnesia for which a process waits that has one here, as if nobody has one: of these rather
+%% those that do not answer.
+-spec locked_on(atom(), [pid()], Queue :: [tuple()] | none, [Node]) -> [Node] when Node :: #{node := node(), answers := boolean()}.
+locked_on(mnesia_locker, Holders, Queue, [_ | _] = Nodes) ->
+    case {waits_for_nodes(Holders, Queue), [One || #{answers := false} = One <- Nodes]} of
         {false, _} -> nodes_of(Holders, Nodes);
         {true, []} -> lists:sublist(Nodes, ?LARGEST);
         {true, Silent} -> lists:sublist(Silent, ?LARGEST)
     end;
-locked_on(_Name, Holders, Nodes) -> nodes_of(Holders, Nodes).
+locked_on(_Name, Holders, _Queue, Nodes) -> nodes_of(Holders, Nodes).
 
 nodes_of(Pids, Nodes) -> [One || #{node := Node} = One <- Nodes, lists:member(Node, [node(Pid) || Pid <- Pids])].
 
-waits_for_nodes([]) -> of_locker(get_lock_queue) =:= [];
-waits_for_nodes(Holders) ->
-    Queued = [Pid || {_, _, _, {tid, _, Pid}, _} <- of_locker(get_lock_queue)],
+waits_for_nodes(_, none) -> false;
+waits_for_nodes([], Queue) -> Queue =:= [];
+waits_for_nodes(Holders, Queue) ->
+    Queued = [Pid || {_, _, _, {tid, _, Pid}, _} <- Queue],
     lists:any(fun waits_for_node/1, [Pid || Pid <- Holders, node(Pid) =:= node()] -- Queued).
 
 %% A lock of another node, or its vote for a commit.

@@ -274,14 +274,13 @@ unanswered(Until) ->
         true ->
             Before = maps:from_list([{Pid, Call} || Pid <- processes(), Call <- calls_now(Pid)]),
             wait(max(0, Until - now_ms())),
-            Still = [{Called, In, Pid} || {Pid, {Called, In, Reductions}} <- maps:to_list(Before), {C, I, Now} <- calls_now(Pid),
-                                          C =:= Called, I =:= In, Now - Reductions =< ?ASKED_REDUCTIONS],
-            Alike = maps:groups_from_list(fun({Called, In, Label, _}) -> {Called, In, Label} end,
-                                          [{Called, In, labelled_apart(Pid), Pid}
-                                           || {Called, In, Pid} <- lists:sublist(Still, ?NAMED_CALLERS)]),
+            Still = [{Call, Pid} || {Pid, {Call, Reductions}} <- maps:to_list(Before), {Again, Now} <- calls_now(Pid),
+                                    Again =:= Call, Now - Reductions =< ?ASKED_REDUCTIONS],
+            Alike = maps:groups_from_list(fun({Call, Label, _}) -> {Call, Label} end,
+                                          [{Call, labelled_apart(Pid), Pid} || {Call, Pid} <- lists:sublist(Still, ?NAMED_CALLERS)]),
             #{ms => max(1, now_ms() - Began), count => length(Still),
-              most => [#{count => length(Of), label => Label, in => In, pid => pid_text(Pid), called => called_as(Called)}
-                       || {_, {{Called, In, Label}, [{_, _, _, Pid} | _] = Of}}
+              most => [#{count => length(Of), label => Label, in => In, pid => pid_text(Pid), called => called_as(Called), logs => Logs}
+                       || {_, {{{Called, In, Logs}, Label}, [{_, _, Pid} | _] = Of}}
                               <- ranked(?LARGEST, [{length(Of), {Key, Of}} || {Key, Of} <- maps:to_list(Alike)])]};
         false -> too_many
     end.
@@ -292,8 +291,8 @@ calls_now(Pid) ->
             case called_in(Stack, [Monitored || {process, Monitored} <- Monitors]) of
                 %% The caller of a look at the own node waits for the look.
                 [{For, _} = Called | _] when For =:= answer; For =:= lock ->
-                    [{Called, In, Reductions} || settled(Pid, Status, ?ASKED_AGAIN) =:= waiting, In <- [own_frame(below_dets(Stack))],
-                                                 not is_of_look(In)];
+                    [{{Called, In, lists:keymember(logger_backend, 1, Stack)}, Reductions}
+                     || settled(Pid, Status, ?ASKED_AGAIN) =:= waiting, In <- [own_frame(below_dets(Stack))], not is_of_look(In)];
                 _ -> []
             end;
         _ -> []

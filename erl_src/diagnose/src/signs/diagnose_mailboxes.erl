@@ -271,11 +271,9 @@ behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false, Look) 
 
 %% Of processes that log some are seen waiting for its answer.
 handler_advice(#{pid := Pid, name := Name}, #{unanswered := #{most := Most}}) ->
-    ["A handler of logger calls it, so each process that logs an event waits for it. Have the handler send the event to it without"
+    ["A handler of logger calls it (or a filter does), so each process that logs an event waits for it. Have the handler send the event to it without"
      " waiting for an answer, and drop events where too many wait (batch_io, logger_std_h). "
-     || lists:any(fun(#{in := {Module, _, _}, called := Called}) ->
-                          Module =:= logger_backend andalso lists:member(Called, [Pid, atom_to_binary(Name, utf8)])
-                  end, Most)];
+     || lists:any(fun(#{logs := Logs, called := Called}) -> Logs andalso lists:member(Called, [Pid, atom_to_binary(Name, utf8)]) end, Most)];
 handler_advice(#{}, #{}) -> [].
 
 %% @doc What to do where a server waits for the disk with each of its callers.

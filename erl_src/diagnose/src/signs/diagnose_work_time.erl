@@ -52,17 +52,13 @@ seldom_seen(#{suspects := Suspects}) ->
                        is_integer(Depth) andalso Depth > 0 orelse lists:any(fun({Status, _, _}) -> Status =/= waiting end, Samples)]).
 
 %% @doc What part of the processor time that the node had work for it got, where the machine did something else for so long that no pace
-%% tells anything: so much work takes many times as long. A node without work is seen to have none.
+%% tells anything: so much work takes many times as long. A node without work is seen to have none. Only threads that were to run and did
+%% not are evidence: one that sleeps in a native function takes no processor time, either. Where the system does not tell it, nothing is said.
 -spec starved(diagnose_types:look()) -> none | {part, float()}.
-starved(#{collections := #{busy := Busy, waiting := Waiting, threads := Threads, cores := Cores} = Collections} = Look) ->
-    Wanted = (Busy - Waiting) * Threads,
-    Got = case maps:get(delayed, Collections, 0.0) of
-              %% The system does not tell it, or was not read in time. A thread that does not run keeps its state meanwhile.
-              Unknown when Unknown == 0 -> Cores / max(Wanted, 0.001);
-              Delayed -> 1 - Delayed
-          end,
-    case Got =< 1 - ?NATIVE_DELAYED andalso (Wanted >= ?WANTED_CORES orelse works_at_times(Look)) of
-        true -> {part, Got};
+starved(#{collections := #{busy := Busy, waiting := Waiting, threads := Threads, delayed := Delayed}} = Look)
+  when Delayed >= ?NATIVE_DELAYED ->
+    case (Busy - Waiting) * Threads >= ?WANTED_CORES orelse works_at_times(Look) of
+        true -> {part, 1 - Delayed};
         false -> none
     end;
 starved(#{}) -> none.
