@@ -11,7 +11,7 @@
 
 -export([format/0, keep/3]).
 %% For the tests.
--export([totals/1, is_near/5]).
+-export([totals/1, is_near/5, initial_call/2]).
 
 %% arms: a turn each, with the setting or without. settle, window: milliseconds at the beginning of a turn that do not count, and of
 %% those that do. limit: milliseconds of all turns together.
@@ -47,8 +47,9 @@
 %% The VM tells no more of it.
 -define(DEEPEST_STACK, 8).
 -define(BEHAVIOURS, [gen_server, gen_statem, gen_event, supervisor, supervisor_bridge, 'Elixir.GenServer', 'Elixir.Supervisor']).
-%% A dictionary is copied whole before OTP 26.2, and what its values share as often as they refer to it. Only one process is asked.
--define(SMALL_WORDS, 400_000).
+%% A dictionary is copied whole before OTP 26.2, and what its values share as often as they refer to it. As in the probe of a look, only
+%% that of a small heap is.
+-define(SMALL_WORDS, 4_185).
 %% A turn begins when the process has collected so often, or at last after so many times to settle.
 -define(COLLECTIONS, 4).
 -define(SETTLES, 4).
@@ -250,12 +251,14 @@ initial_call(Pid) ->
         undefined -> undefined
     catch
         error:badarg ->
-            case process_info(Pid, garbage_collection_info) of
-                {_, Info} -> initial_call(Pid, words(Info));
+            case process_info(Pid, total_heap_size) of
+                {_, Words} -> initial_call(Pid, Words);
                 undefined -> undefined
             end
     end.
 
+%% @doc The same by the whole dictionary.
+-spec initial_call(pid(), non_neg_integer()) -> term().
 initial_call(Pid, Words) when Words =< ?SMALL_WORDS ->
     case process_info(Pid, dictionary) of
         {_, Dictionary} -> proplists:get_value('$initial_call', Dictionary);

@@ -43,7 +43,7 @@
          binaries_that_came_since_are_not_beside/1,
          few_calls_that_stay_are_told_of/1, who_waits_for_each_other_is_told_of/1, library_that_waits_is_no_loop/1,
          each_may_wait_for_its_own/1,
-         no_more_wait_than_monitor/1, locker_of_mnesia_is_asked_once/1,
+         small_dictionaries_alone_are_copied/1, no_more_wait_than_monitor/1, locker_of_mnesia_is_asked_once/1,
          loop_through_many_functions_is_told_of/1, many_that_only_come_near_their_limit/1,
          processes_that_fail_again_and_again_are_told_of/1, failures_are_seen/1, programs_are_told_of/1, what_short_lived_processes_do_is_seen/1,
          start_that_is_waited_for_is_told_of/1,
@@ -197,7 +197,7 @@ all() ->
      tables_that_one_makes_and_keeps_are_told_of, sockets_that_one_opens_and_keeps_are_told_of,
      judging_another_node_has_some_seconds, delays_of_the_machine_are_no_pauses, binaries_that_came_since_are_not_beside,
      few_calls_that_stay_are_told_of, who_waits_for_each_other_is_told_of, library_that_waits_is_no_loop, each_may_wait_for_its_own,
-     no_more_wait_than_monitor, locker_of_mnesia_is_asked_once,
+     small_dictionaries_alone_are_copied, no_more_wait_than_monitor, locker_of_mnesia_is_asked_once,
      loop_through_many_functions_is_told_of, many_that_only_come_near_their_limit,
      processes_that_fail_again_and_again_are_told_of, failures_are_seen, programs_are_told_of, what_short_lived_processes_do_is_seen,
      start_that_is_waited_for_is_told_of,
@@ -1085,6 +1085,24 @@ locker_of_mnesia_is_asked_once(_) ->
     Of = fun(Queue) -> diagnose_probe:locked_on(mnesia_locker, [], Queue, Nodes) end,
     ?assertEqual([[Silent], [], []], [Of(Queue) || Queue <- [[], [{{t, 1}, write, self(), {tid, 1, self()}, {tid, 2, self()}}], none]]),
     ?assertEqual([Answers], diagnose_probe:locked_on(mnesia_locker, [], [], [Answers])).
+
+%% Before OTP 26.2 a key cannot be asked for alone, and the copy of all has what is shared as often as it is referred to.
+small_dictionaries_alone_are_copied(_) ->
+    Waits = fun(Size) -> fun() -> put(list, lists:seq(1, Size)), receive stop -> get(list) end end end,
+    [Small, _] = Pids = [proc_lib:spawn(Waits(Size)) || Size <- [10, 30_000]],
+    [ok = diagnose_test_wait(fun() -> process_info(Pid, status) =:= {status, waiting} end) || Pid <- Pids],
+    {_, {?MODULE, _, 0} = Began} = process_info(Small, {dictionary, '$initial_call'}),
+    ?assertEqual([Began, unknown], [diagnose_probe:label_before_keys(Pid) || Pid <- Pids]),
+    ?assertEqual([Began, undefined], [diagnose_try_probe:initial_call(Pid, Words)
+                                      || Pid <- Pids, {_, Words} <- [process_info(Pid, total_heap_size)]]),
+    _ = [exit(Pid, kill) || Pid <- Pids],
+    %% A server that works tells what it is by its stack.
+    Loop = [{gen_server, try_handle_call, 4}, {gen_server, handle_msg, 6}, {proc_lib, init_p_do_apply, 3}],
+    ?assertEqual([{shop, init, 1}, {shop, init, 1}, unknown, unknown, unknown, unknown],
+                 [diagnose_probe:by_callback(Stack)
+                  || Stack <- [[{lists, map, 2}, {shop, handle_call, 3} | Loop],
+                               [{gen, do_call, 4}, {gen_server, call, 3}, {shop, handle_info, 2}, {gen_statem, loop, 3}],
+                               Loop, [{supervisor, handle_call, 3} | Loop], [{shop, price, 1} | Loop], [{shop, handle_call, 3}]]]).
 
 %% An encoder of nested terms is deep in its own functions, and seldom in one of them.
 loop_through_many_functions_is_told_of(_) ->

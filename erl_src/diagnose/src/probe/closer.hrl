@@ -26,8 +26,10 @@
 %% Binaries are only asked for where there can be few.
 -define(COUNTED_BYTES, 800_000).
 -define(NAMED_BINARIES, 500).
-%% The copy of a dictionary has what its values share as often as they refer to it: 160 kB become 160 MB at most.
--define(COPIED_DICTIONARY, 160_000).
+%% The copy of a dictionary has what its values share as often as they refer to it. With so many words of heap, with all garbage, it has
+%% 7 MB at most where they share one term. (What is shared within what is shared has no such bound, but hardly fits in there.)
+-define(COPIED_WORDS, 4_185).
+-define(CALLBACKS, [{handle_call, 3}, {handle_cast, 2}, {handle_info, 2}, {handle_continue, 2}, {handle_event, 4}, {init, 1}, {terminate, 2}]).
 -define(ANSWER_MS, 500).
 -define(LAST_ANSWER_MS, 1000).
 %% A process that gives way is back after a millisecond or two.
@@ -227,7 +229,7 @@ more_details(Pid) ->
                      stack_in => stack(Pid, Stack),
                      asks => asks(Pid, Details),
                      min_heap_bytes => min_heap(Pid),
-                     label => label(Pid, Details, Used),
+                     label => label(Pid, Details),
                      binaries => binaries(Pid, Depth, Used)};
         ended -> ended
     end.
@@ -715,26 +717,47 @@ name([]) -> '';
 name(Name) -> Name.
 
 %% @doc What the process is: the function that it began with, or for one that began with a fun the one that its stack begins with.
-%% A key of the dictionary can be asked for from OTP 26.2 on; before, all of it, where that is small.
--spec label(pid(), #{initial_call := mfa(), _ => _}, diagnose_types:bytes()) -> mfa() | unknown.
-label(Pid, #{initial_call := {proc_lib, init_p, _}}, Used) ->
+%% A key of the dictionary can be asked for from OTP 26.2 on.
+-spec label(pid(), #{initial_call := mfa(), _ => _}) -> mfa() | unknown.
+label(Pid, #{initial_call := {proc_lib, init_p, _}}) ->
     try process_info(Pid, {dictionary, '$initial_call'}) of
         {_, Call} -> function(Call);
         undefined -> unknown
     catch
-        error:badarg when is_integer(Used), Used =< ?COPIED_DICTIONARY ->
-            case process_info(Pid, dictionary) of
-                {_, Dictionary} -> function(proplists:get_value('$initial_call', Dictionary));
-                undefined -> unknown
-            end;
-        error:badarg -> unknown
+        error:badarg -> label_before_keys(Pid)
     end;
-label(Pid, #{initial_call := {erlang, apply, 2}}, _Used) ->
+label(Pid, #{initial_call := {erlang, apply, 2}}) ->
     case process_info(Pid, current_stacktrace) of
         {_, [_ | _] = Stack} -> frame(lists:last(Stack));
         _ -> unknown
     end;
-label(_Pid, #{initial_call := Call}, _Used) -> Call.
+label(_Pid, #{initial_call := Call}) -> Call.
+
+%% @doc The same where only the whole dictionary can be asked for: by the callback that a server is in, or by the dictionary of a process
+%% whose heap is small.
+-spec label_before_keys(pid()) -> mfa() | unknown.
+label_before_keys(Pid) ->
+    case process_info(Pid, [total_heap_size, current_stacktrace]) of
+        [{_, Words}, {_, Stack}] ->
+            case by_callback([frame(Frame) || Frame <- Stack]) of
+                unknown when Words =< ?COPIED_WORDS ->
+                    case process_info(Pid, dictionary) of
+                        {_, Dictionary} -> function(proplists:get_value('$initial_call', Dictionary));
+                        undefined -> unknown
+                    end;
+                Label -> Label
+            end;
+        undefined -> unknown
+    end.
+
+%% @doc The function of the behaviour that a server began with, where it is in a callback now. That of a supervisor has a name of its own.
+-spec by_callback([diagnose_types:frame()]) -> mfa() | unknown.
+by_callback([{Module, Function, Arity} | [{Behaviour, _, _} | _] = Below]) ->
+    case lists:member(Behaviour, [gen_server, gen_statem]) andalso Module =/= supervisor andalso lists:member({Function, Arity}, ?CALLBACKS) of
+        true -> {Module, init, 1};
+        false -> by_callback(Below)
+    end;
+by_callback(_) -> unknown.
 
 %% @doc What a process says that it began with, if that can be a function. A process may put anything there: to say a number of a
 %% megabyte takes minutes.

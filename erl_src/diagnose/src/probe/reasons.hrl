@@ -222,7 +222,7 @@ born(Pid) ->
     case process_info(Pid, [initial_call, parent, garbage_collection, current_stacktrace]) of
         [{_, Call}, {_, Parent}, {_, Settings}, {_, Stack}] when is_pid(Parent), node(Parent) =:= node() ->
             {_, #{size := Limit}} = lists:keyfind(max_heap_size, 1, Settings),
-            #{parent => Parent, label => began_with(Pid, Call, Stack, 0), limit => Limit};
+            #{parent => Parent, label => began_with(Pid, Call, Stack), limit => Limit};
         _ -> ended
     end.
 

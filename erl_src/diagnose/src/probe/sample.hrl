@@ -292,7 +292,7 @@ part(Label, #{count := Count, heap := Heap, used := Used, large := Large, large_
 
 labelled(Pid) ->
     case process_info(Pid, initial_call) of
-        {_, Call} -> label(Pid, #{initial_call => Call}, maps:get(used, sizes(Pid, depth(Pid))));
+        {_, Call} -> label(Pid, #{initial_call => Call});
         undefined -> unknown
     end.
 
@@ -735,7 +735,7 @@ calls(Pid, {Reductions, At}) ->
         [{_, waiting}, {_, Now}, {_, [_ | _] = Stack}, {_, Monitors}, {_, Call}] when Ms >= ?AWAITED_MS ->
             Called = called_or_sent(Stack, [Monitored || {process, Monitored} <- Monitors]),
             case Called =/= [] andalso Now - Reductions =< ?ASKED_REDUCTIONS + tries(Called, Ms) of
-                true -> {lists:usort(Called), Ms, label(Pid, #{initial_call => Call}, 0)};
+                true -> {lists:usort(Called), Ms, label(Pid, #{initial_call => Call})};
                 false -> no
             end;
         _ -> no

@@ -110,8 +110,8 @@ newborns(Pids, Left, _Own, Seen) when Pids =:= []; Left =:= 0 -> Seen;
 newborns([Pid | Others], Left, Own, Seen) ->
     case process_info(Pid, [initial_call, parent, garbage_collection, garbage_collection_info, status, current_stacktrace]) of
         [{_, Call}, {_, Parent}, {_, Settings}, {_, Info}, {_, Status}, {_, Stack}] when is_pid(Parent), node(Parent) =:= node() ->
-            #{used := Used} = Sizes = sizes(Info),
-            case lists:member(Parent, Own) orelse began_with(Pid, Call, Stack, Used) of
+            Sizes = sizes(Info),
+            case lists:member(Parent, Own) orelse began_with(Pid, Call, Stack) of
                 true -> newborns(Others, Left, Own, Seen);
                 {?MODULE, _, _} -> newborns(Others, Left, Own, Seen);
                 Label ->
@@ -130,8 +130,8 @@ deadly_limit(Settings) ->
     end.
 
 %% The VM tells the first frames alone: the last one of so many is none that a fun began with.
-began_with(_Pid, {erlang, apply, 2}, Stack, _Used) -> began_with(Stack);
-began_with(Pid, Call, _Stack, Used) -> label(Pid, #{initial_call => Call}, Used).
+began_with(_Pid, {erlang, apply, 2}, Stack) -> began_with(Stack);
+began_with(Pid, Call, _Stack) -> label(Pid, #{initial_call => Call}).
 
 %% @doc The function that a process began with, by its stack, where that may be all of it.
 -spec began_with([{module(), atom(), arity(), term()}]) -> mfa() | unknown.
