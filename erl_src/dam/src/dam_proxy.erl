@@ -126,8 +126,10 @@ handled({'$dam_call', Ref, Request} = Message, Dam) when is_reference(Ref) -> kn
 handled({'$dam_ack', N}, Dam) when is_integer(N), N > 0 -> acknowledged(N, Dam);
 handled({'$dam_watch', News} = Message, Dam) -> known(news(News, Dam), Message, Dam);
 handled({timeout, Timer, {'$dam', What}} = Message, Dam) when is_reference(Timer) -> known(timed_out(What, Timer, Dam), Message, Dam);
-handled({'DOWN', Monitor, process, _, Reason}, #dam{monitor = Monitor} = Dam) -> dam_link:down(Reason, Dam);
-handled({'DOWN', Monitor, process, _, Reason}, #dam{left_monitor = Monitor} = Dam) -> dam_link:left_down(Reason, Dam);
+handled({'DOWN', Monitor, process, _, Reason}, #dam{monitor = Monitor} = Dam) when is_reference(Monitor) ->
+    dam_link:down(Reason, Dam);
+handled({'DOWN', Monitor, process, _, Reason}, #dam{left_monitor = Monitor} = Dam) when is_reference(Monitor) ->
+    dam_link:left_down(Reason, Dam);
 handled({'EXIT', Pid, Reason}, Dam) -> exited(Pid, Reason, Dam);
 handled(Message, Dam) -> forwarded(Message, Dam).
 

@@ -97,7 +97,7 @@ measuring() ->
      #{name => fleet, long => "-fleet", type => ertslab_option_types:path(),
        help => "a file that names machines (USER@MACHINE), one a line, with the folder of ertslab after a blank if it differs. Each makes"
                " the same comparison, into a folder of its own below --out"},
-     #{name => slurm, long => "-slurm",
+     #{name => slurm, long => "-slurm", type => ertslab_option_types:word(),
        help => "a partition of Slurm: measure exclusively on one of its nodes, into --out, which all nodes must share"},
      #{name => nodes, long => "-nodes", type => {integer, [{min, 1}, {max, 100}]},
        help => "with --slurm, the number of nodes that make the same comparison (1 by default)"},

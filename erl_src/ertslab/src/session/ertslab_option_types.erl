@@ -4,7 +4,7 @@
 %% All functions are pure, except that relative paths depend on the current folder.
 -module(ertslab_option_types).
 
--export([duration/0, time/0, percentage/0, bound/0, assignment/0, names/0, erlangs/0, arm/0, flags/0, builds_of_code/0, path/0,
+-export([duration/0, time/0, percentage/0, bound/0, assignment/0, names/0, erlangs/0, arm/0, flags/0, word/0, builds_of_code/0, path/0,
          experiment/0]).
 -export([read/2, written/2, format_error/1]).
 -export_type([bound/0, assignment/0, arm/0, reason/0]).
@@ -16,7 +16,7 @@
 -type arm() :: #{name := string(), vm := string(), flags => [string(), ...], code => file:filename()}.
 
 -type reason() :: no_duration | no_time | no_local_time | no_percentage | no_bound | no_assignment | no_name | no_erlang | no_arm
-                | no_flags | one_build | no_builds | no_path.
+                | no_flags | no_word | one_build | no_builds | no_path.
 
 -define(DECIMALS, 9).
 -define(SECONDS_TO_1970, 62_167_219_200).
@@ -36,7 +36,8 @@ format_error(no_assignment) -> "this is not a parameter; write NAME=VALUE[,VALUE
 format_error(no_name) -> "no name is given";
 format_error(no_erlang) -> "it names no Erlang";
 format_error(no_arm) -> "write NAME=VM[,flags=\"WORDS\"][,code=DIR]";
-format_error(no_flags) -> "give flags, as \"+hmqd off_heap\"";
+format_error(no_word) -> "the value is empty";
+format_error(no_flags) -> "give flags, which begin with + or -, as \"+hmqd off_heap\"";
 format_error(one_build) -> "a comparison needs at least two";
 format_error(no_builds) -> "write OLD=DIR,NEW=DIR";
 format_error(no_path) -> "give a path".
@@ -228,11 +229,24 @@ flags() -> {custom, fun parse_flags/1, fun write_flags/1}.
 
 parse_flags(Text) ->
     case string:lexemes(Text, [$\s, $\t, $\r, $\n, "\r\n"]) of
-        [] -> {error, {?MODULE, no_flags}};
-        Flags -> {ok, Flags}
+        %% erl takes other words for arguments of the program, so the arms would be alike.
+        [[Sign | _] | _] = Flags when Sign =:= $+; Sign =:= $- -> {ok, Flags};
+        _ -> {error, {?MODULE, no_flags}}
     end.
 
 write_flags(Flags) -> lists:append(lists:join(" ", Flags)).
+
+%% @doc A name that another program knows.
+-spec word() -> type(string()).
+word() ->
+    {custom,
+     fun(Text) ->
+             case string:trim(Text) of
+                 "" -> {error, {?MODULE, no_word}};
+                 Word -> {ok, Word}
+             end
+     end,
+     fun(Word) -> Word end}.
 
 %% @doc "OLD=DIR,NEW=DIR": at least two.
 -spec builds_of_code() -> type([{Name :: string(), file:filename()}, ...]).

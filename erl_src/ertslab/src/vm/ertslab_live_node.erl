@@ -32,7 +32,7 @@ connected(Name, Options) ->
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({silent, Name, Seconds, Threads}) ->
-    io_lib:format("node ~ts listens, but did not answer in ~b s. ~ts diagnose waits as long as its --budget.",
+    io_lib:format("node ~ts listens, but did not answer in ~b s. ~ts Try again when it answers; diagnose waits longer with --budget.",
                   [Name, Seconds, why_silent(ertslab_node_threads:facts(Threads))]);
 format_error({refused, Name}) ->
     ["node ", Name, " does not answer; check its name ('epmd -names' lists running nodes; a release has epmd in erts-*/bin) and the cookie."
