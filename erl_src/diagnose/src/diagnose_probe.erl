@@ -273,7 +273,7 @@ look(Keeper, #{deadline := Deadline} = Options) ->
                         suspects => [of_row(Row, Names) || Row <- Rows],
                         unresponsive => lists:sublist(Silent, ?KEPT)}, Bytes),
     Held = case Ready of
-               false -> look_closer(Keeper, Rows, Names, Census#{memory => Memory, early => Early}, Options);
+               false -> look_closer(Keeper, Rows, Names, Census#{memory => Memory, early => Early, files => Files}, Options);
                _ ->
                    ok = tell(Keeper, #{closer => busy}, 0),
                    #{}
@@ -321,14 +321,14 @@ with_workers(Rows, Workers) ->
     Known = [Pid || #{pid := Pid} <- Rows],
     Rows ++ [Row#{only => work} || #{pid := Pid} = Row <- Workers, not lists:member(Pid, Known)].
 
-look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory, early := Early} = Census,
+look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory, early := Early, files := Files} = Census,
             #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif, collect := Collect}) ->
     Carriers = carriers(),
     Mapped = soon(fun mapped/0),
     Native = soon(fun native/0),
     Window = now_ms() + window(Budget, Deadline),
     Churn = begun(fun() -> churn(Window) end),
-    Growth = begun(fun() -> growth(Window) end),
+    Growth = begun(fun() -> growth(Window, Files =/= unknown) end),
     Growing = begun(fun() -> growing_tables(Window) end),
     Reloads = begun(fun() -> reloads(Window) end),
     Worker = self(),

@@ -54,13 +54,13 @@ counts() ->
       tables => {erlang:system_info(ets_count), erlang:system_info(ets_limit)},
       modules => length(erlang:loaded())}.
 
-%% @doc The counts time and again until then, with the milliseconds from the beginning.
--spec growth(integer()) -> [diagnose_types:counts()].
-growth(Until) -> grown(now_ms(), Until, []).
+%% @doc The counts time and again until then, with the milliseconds from the beginning. To count files takes a thread for files, which may
+%% all be taken, and a list of all.
+-spec growth(integer(), CountFiles :: boolean()) -> [diagnose_types:counts()].
+growth(Until, CountFiles) -> grown(now_ms(), Until, CountFiles, []).
 
-%% To count files takes a thread for files, and a list of all.
-grown(Began, Until, Counts) ->
-    Files = case length(Counts) rem ?LOOKS_FOR_FILES =:= 0 andalso files() of
+grown(Began, Until, CountFiles, Counts) ->
+    Files = case CountFiles andalso length(Counts) rem ?LOOKS_FOR_FILES =:= 0 andalso files() of
                 {Count, Limit} when Count =< ?COUNTED_FILES -> #{files => {Count, Limit}};
                 _ -> #{}
             end,
@@ -68,7 +68,7 @@ grown(Began, Until, Counts) ->
     case now_ms() < Until of
         true ->
             wait(?BETWEEN_LOOKS_MS),
-            grown(Began, Until, Now);
+            grown(Began, Until, CountFiles, Now);
         false -> lists:reverse(Now)
     end.
 
