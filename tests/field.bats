@@ -78,6 +78,7 @@ field() {
 
 @test "field: busy_socket" { field --once busy_socket; }
 
+@test "field: callback_too_deep" { field --once callback_too_deep; }
 @test "field: calls_by_library" { field --once calls_by_library; }
 
 @test "field: calls_in_circle" { field --once calls_in_circle; }
@@ -157,6 +158,7 @@ field() {
 @test "field: few_schedulers" { field --once few_schedulers; }
 @test "field: file_infos" { field --once file_infos; }
 
+@test "field: files_left_open" { field --once files_left_open; }
 @test "field: files_limit" { field --once files_limit; }
 
 @test "field: flush_behind_mailbox" { field --once flush_behind_mailbox; }
