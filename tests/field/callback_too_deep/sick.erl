@@ -7,7 +7,7 @@
 start() ->
     _ = [ok = file:write_file("module" ++ integer_to_list(N), "x") || N <- lists:seq(1, 300)],
     {ok, _} = gen_server:start({local, code_reloader}, ?MODULE, [], []),
-    _ = [spawn(?MODULE, request, []) || _ <- lists:seq(1, 60)],
+    _ = [spawn(?MODULE, request, []) || _ <- lists:seq(1, 40)],
     timer:sleep(1000),
     ok.
 
