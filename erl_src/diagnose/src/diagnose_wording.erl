@@ -626,7 +626,7 @@ reason(full, asked) -> "full ones asked for".
 
 shapes([_ | _] = Shapes, From) ->
     All = lists:sum([Times || #{times := Times} <- Shapes]),
-    [case From of unknown -> "; of a sample: "; _ -> "; of those that come now: " end,
+    [case From of unknown -> "; of a sample: "; _ -> io_lib:format("; of ~b messages that came now: ", [All]) end,
      lists:join(", ", [io_lib:format("~b % ~ts", [100 * Times div All, Shape])
                        || #{shape := Shape, times := Times} <- Shapes]),
      [[", from ", lists:join(", ", From)] || [_ | _] <- [From]]];

@@ -191,8 +191,8 @@ slow_advice(Samples) ->
     case {sleep_advice(Samples), 2 * waited(Samples) < looks(Samples), most_worked_in(Samples)} of
         {[Sleeps | _], _, _} -> Sleeps;
         {[], true, {_, _, _} = Function} ->
-            ["It works nearly all the time, mostly in ", label(Function), ", and needs longer for a message than the next one takes to come:"
-             " do less for each, take several at once, or share the work among several processes."];
+            ["It works nearly all the time, mostly in ", label(Function), ". A message takes longer to handle than the time until the next"
+             " one comes: do less for each, take several at once, or share the work among several processes."];
         {[], _, _} -> "Or find out what the process waits for."
     end.
 
