@@ -13,7 +13,7 @@ all() ->
      pipe_by_another_name_is_refused, standard_output_is_taken,
      is_there_at_boot,
      options_change_while_it_runs, file_that_is_moved_is_made_anew, file_that_is_moved_while_it_is_opened, formatter_that_fails,
-     any_metadata_leaves_the_handler, any_process_dictionary_leaves_the_handler, any_formatter_leaves_the_handler,
+     any_metadata_leaves_the_handler, any_process_dictionary_leaves_the_handler, error_inside_is_a_dropped_event, any_formatter_leaves_the_handler,
      order_of_64_writers, drops_are_told_by_the_formatter, hanging_device_blocks_nobody, hanging_device_blocks_as_asked,
      removed_before_a_hanging_device, device_that_dies, disk_that_is_full, writer_is_killed, file_process_is_killed,
      writer_that_fails_waits_for_nobody, logger_waits_for_no_room, writer_is_terminated, file_dies_while_removed, gives_up,
@@ -126,6 +126,13 @@ any_process_dictionary_leaves_the_handler(Config) ->
                   ?assertEqual({length(Entries), true}, {Total, Dropped > 0}),
                   ok = recorder:release(proplists:get_value(device, Config))
           end).
+
+%% As one that was changed by hand: the logger would remove it.
+error_inside_is_a_dropped_event(Config) ->
+    ok = add(to_device(Config), #{}),
+    {ok, Handler} = logger_config:get(logger, ours), % with its writer
+    ?assertEqual(ok, batch_io_handler:log(#{level => error, msg => {string, "lost"}, meta => #{time => 0}}, maps:remove(id, Handler))),
+    ?assertMatch(#{dropped := 1}, batch_io_handler:info(ours)).
 
 logged_with({Key, Value}) ->
     {Pid, Monitor} = spawn_monitor(fun() -> put(Key, Value), log("kept", []) end),

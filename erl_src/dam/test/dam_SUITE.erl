@@ -311,7 +311,20 @@ state_is_never_copied(_) ->
     {ok, Server} = gen_server:start_link(dam_test_gen, lists:seq(1, 100_000), []),
     Server ! {system, {self(), tag}, '$dam_probe'},
     [{tag, Answer}] = received(1),
-    ?assert(erts_debug:flat_size(Answer) < 10, Answer).
+    ?assert(erts_debug:flat_size(Answer) < 10, Answer),
+    %% A dam asks for no more than that, and never for the state, which would be a copy.
+    {ok, Dam} = dam:start_link(self(), #{high => 2, low => 1, credit => sys}),
+    [ok = dam:send(Dam, N) || N <- lists:seq(1, 2)],
+    ?assertEqual(['$dam_probe'], lists:uniq(asked_of_the_server())),
+    ok = dam:stop(Dam).
+
+%% What the dam asks its server, which is this process, until it has asked nothing for some time.
+asked_of_the_server() ->
+    receive
+        {system, _, Request} -> [Request | asked_of_the_server()];
+        N when is_integer(N) -> asked_of_the_server()
+    after 300 -> []
+    end.
 
 acknowledged(_) ->
     {ok, Dam} = dam:start_link(self(), #{high => 4, low => 2, credit => ack}),

@@ -44,6 +44,9 @@ larger_virtual_heap_collects_a_queue_less(_) ->
 
 %% Whatever the VM charges for a slice, the packet is there once.
 slices_of_a_packet_are_held_once(_) ->
+    Messages = collection_processes:batch(queue_slices, 1),
+    Packet = lists:sum([byte_size(Message) || Message <- Messages]),
+    [?assertEqual(Packet, binary:referenced_byte_size(Message)) || Message <- Messages],
     #{bytes_peak := Slices} = counts(queue_slices, #{}),
     #{bytes_peak := Whole} = counts(queue_1k, #{}),
     ?assert(Slices < Whole, {Slices, Whole}).
