@@ -253,7 +253,8 @@
 %% each as often as it is referred to; bytes: each once.
 
 -type counts() :: {Ms :: non_neg_integer(), #{processes | ports | atoms | tables => {Count :: non_neg_integer(), Limit :: pos_integer()},
-                                                 modules => pos_integer(), files => {Count :: non_neg_integer(), Limit :: pos_integer()}}}.
+                                                 modules => pos_integer(), files => {Count :: non_neg_integer(), Limit :: pos_integer()},
+                                                 new_files => [{binary() | socket | closed, Count :: pos_integer()}]}}.
 -type table() :: #{name := atom(),
                    bytes := non_neg_integer(),
                    size := non_neg_integer(),

@@ -14,6 +14,7 @@
 -define(BETWEEN_LOOKS_MS, 100).
 -define(LOOKS_FOR_FILES, 3).
 -define(COUNTED_FILES, 5000).
+-define(ASKED_FILES, 50).
 -define(LARGEST, 3).
 -define(COUNTED_ROWS, 200_000).
 -define(KEY_BYTES, 500).
@@ -55,12 +56,12 @@ counts() ->
       modules => length(erlang:loaded())}.
 
 %% @doc The counts time and again until then, with the milliseconds from the beginning. To count files takes a thread for files, which may
-%% all be taken, and a list of all.
+%% all be taken, and a list of all. The last counts also say what some of the files are that were not open at first.
 -spec growth(integer(), CountFiles :: boolean()) -> [diagnose_types:counts()].
-growth(Until, CountFiles) -> grown(now_ms(), Until, CountFiles, []).
+growth(Until, CountFiles) -> grown(now_ms(), Until, case CountFiles of true -> open_files(); false -> [] end, []).
 
-grown(Began, Until, CountFiles, Counts) ->
-    Files = case CountFiles andalso length(Counts) rem ?LOOKS_FOR_FILES =:= 0 andalso files() of
+grown(Began, Until, FilesBefore, Counts) ->
+    Files = case FilesBefore =/= [] andalso length(Counts) rem ?LOOKS_FOR_FILES =:= 0 andalso files() of
                 {Count, Limit} when Count =< ?COUNTED_FILES -> #{files => {Count, Limit}};
                 _ -> #{}
             end,
@@ -68,8 +69,29 @@ grown(Began, Until, CountFiles, Counts) ->
     case now_ms() < Until of
         true ->
             wait(?BETWEEN_LOOKS_MS),
-            grown(Began, Until, CountFiles, Now);
-        false -> lists:reverse(Now)
+            grown(Began, Until, FilesBefore, Now);
+        false ->
+            [{Ms, Last} | Before] = Now,
+            lists:reverse([{Ms, Last#{new_files => new_files(FilesBefore)}} | Before])
+    end.
+
+open_files() ->
+    case prim_file:list_dir("/proc/self/fd") of
+        {ok, Names} when length(Names) =< ?COUNTED_FILES -> Names;
+        _ -> []
+    end.
+
+new_files([]) -> [];
+new_files(Before) ->
+    New = open_files() -- Before,
+    [{File, Times} || {Times, File} <- most_frequent([file_of(Name) || Name <- lists:sublist(New, ?ASKED_FILES)])].
+
+%% A socket has no name but a number.
+file_of(Name) ->
+    case prim_file:read_link_all("/proc/self/fd/" ++ Name) of
+        {ok, "socket:" ++ _} -> socket;
+        {ok, File} -> unicode:characters_to_binary(File);
+        {error, _} -> closed
     end.
 
 %% @doc The rows and the bytes of the largest tables time and again until then. Of many tables none has much.

@@ -148,21 +148,20 @@ files(Look) ->
         Sockets -> Sockets
     end.
 
-%% Sockets come with clients, but files do not. One that is open without the mode raw has a process, started by whoever opened it.
-growing_files(#{counts := Counts} = Look) ->
+%% Sockets come with clients, but files do not. (Those of the module socket are no ports.)
+growing_files(#{counts := [_ | _] = Counts} = Look) ->
     Files = [{Ms, Count - Ports} || {Ms, #{files := {Count, _}, ports := {Ports, _}}} <- Counts],
-    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth, 'of' => files_of(Look),
+    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth, 'of' => [#{label => File, count => N} || {File, N} <- New, is_binary(File)],
                         by => starters(processes, Look)},
           "At the limit no file and no socket can be opened any more (emfile). Find out who opens files without closing them: close each in"
           " an after clause. A process of a file ends with the process that opened the file, so a server keeps all that it opens."
           " file:read_file/1 opens and closes.",
           diagnose_proof:look())
-     || Growth <- [growth(Files)], Growth > 0, #{files := {Count, Limit}} <- [element(2, lists:last([One || {_, #{files := _}} = One <- Counts]))],
-        ?FAR_FROM_LIMIT * Count >= Limit, never_fell([N || {_, N} <- Files]), Count + ?DAY_S * Growth >= Limit].
-
-files_of(#{groups := Groups}) when is_list(Groups) ->
-    [One || #{label := Label} = One <- most_of(Groups), string:prefix(Label, "file_io_server:") =/= nomatch];
-files_of(#{}) -> [].
+     || #{new_files := New} <- [element(2, lists:last(Counts))],
+        2 * lists:sum([N || {File, N} <- New, is_binary(File)]) > lists:sum([N || {_, N} <- New]),
+        Growth <- [growth(Files)], Growth > 0, #{files := {Count, Limit}} <- [element(2, lists:last([One || {_, #{files := _}} = One <- Counts]))],
+        ?FAR_FROM_LIMIT * Count >= Limit, never_fell([N || {_, N} <- Files]), Count + ?DAY_S * Growth >= Limit];
+growing_files(#{}) -> [].
 
 %% Far from it, if only sockets grow in number.
 growing_sockets(#{files := {Count, Limit}, counts := [_ | _] = Counts, ports := #{names := [{Name, Sockets} | _]}} = Look)
