@@ -130,7 +130,7 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
       [["; ", diagnose_wording:count(Ended), " ended meanwhile"] || #{ended := Ended} <- [Skipped]]]]
         ++ [["Used of the limits: ",
              lists:join(", ", [[limit(Name, Count, Limit), more(Name, Count, element(2, hd(Counts)))]
-                               || {Name, {Count, Limit}} <- maps:to_list(element(2, lists:last(Counts)))])]
+                               || {Name, {Count, Limit}} <- maps:to_list(last_counts(Counts))])]
             || #{counts := [_ | _] = Counts} <- [Look]]
         ++ [[diagnose_wording:count(Online), " of ", diagnose_wording:count(Online + Offline), " schedulers ",
              case Online of 1 -> "is"; _ -> "are" end, " online (+S, erlang:system_flag(schedulers_online, N), or a quota)"]
@@ -169,6 +169,9 @@ unanswered(#{unanswered := #{ms := Ms, count := Count, most := Most}}) when Coun
                          " in ", diagnose_wording:label(In), " for ", Called]
                         || #{count := N, label := Label, in := In, pid := Pid, called := Called} <- Most])]];
 unanswered(#{}) -> [].
+
+%% Not everything is counted each time.
+last_counts(Counts) -> lists:foldl(fun({_, Count}, Last) -> maps:merge(Last, Count) end, #{}, Counts).
 
 limit(Name, Count, Limit) -> io_lib:format("~ts of ~ts ~ts", [diagnose_wording:count(Count), diagnose_wording:count(Limit), Name]).
 

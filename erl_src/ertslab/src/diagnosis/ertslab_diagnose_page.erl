@@ -8,6 +8,7 @@
 -spec page(diagnose:report()) -> iodata().
 page(#{findings := Findings, place := Place} = Report) ->
     Title = ertslab_text:binary(diagnose_text:title(Report)),
+    {Claim, Bounds} = claim(Report),
     ertslab_xml:page(
       {html, [{xmlns, "http://www.w3.org/1999/xhtml"}, {lang, "en"}],
        [{head, [],
@@ -19,13 +20,17 @@ page(#{findings := Findings, place := Place} = Report) ->
         {body, [],
          [{main, [{id, "main"}],
            [{section, [{class, ["verdict ", tone(Findings)]}],
-             [{h1, [], [claim(Report)]}, {p, [{class, "about"}], [Title]}]}
+             [{h1, [], [Claim]} | [{p, [], [Bounds]} || Bounds =/= <<>>] ++ [{p, [{class, "about"}], [Title]}]]}
             | [finding(Finding, Place) || Finding <- Findings] ++ [section(Facts) || Facts <- diagnose_text:facts(Report)]]}]}]}).
 
 tone([]) -> "same";
 tone(_) -> "slower".
 
-claim(Report) -> ertslab_text:binary(string:trim(diagnose_text:last_line(Report), trailing, ".")).
+%% What a reader looks for first, and what it is bound to.
+claim(Report) ->
+    Line = ertslab_text:binary(diagnose_text:last_line(Report)),
+    {match, [Claim, Bounds]} = re:run(Line, "^([^.:]+)[.:] *(.*)$", [{capture, all_but_first, binary}, dotall, unicode]),
+    {Claim, ertslab_text:binary(string:titlecase(Bounds))}.
 
 section({Title, Facts}) ->
     {section, [],
