@@ -34,6 +34,8 @@
 -define(PILED_UP_A_SECOND, 5).
 %% The start of an application waits for the same for so long.
 -define(STARTING_MS, 2000).
+%% A node that was started so long ago should have started its applications, also if it goes on.
+-define(UP_MS, 10_000).
 %% A mailbox that falls to a fifth of what waited there so often, and once a second, is one that its process lets fill, and empties.
 -define(EMPTIED, 3).
 %% A collection of 200 kB or more that stops its process for so long, more than once; or so much of its time spent on at least so many.

@@ -149,11 +149,12 @@
 %% it had a table of ETS gone through, and the function that did. states_of: for whom it waited at so many looks in a request of sys, such
 %% as sys:get_state/1.
 
--type asks() :: [#{pid := binary(), name := atom(), in := frame() | none, for := answer | start | stop | program | data,
+-type asks() :: [#{pid := binary(), name := atom(), in := frame() | none, for := answer | start | stop | program | data | repair,
                   label := mfa() | unknown, at => binary() | unknown}].
 %% Of one that waits for an answer while messages wait for it: whom it called, whom that one did, and so on, and where each of them waits.
 %% start: it waits until that one, which it has started, says that it is ready. program: the last one has the port of this program, at,
 %% and calls no process. data: the last one is linked to this process, which waits for what at, the other side of its socket, sends.
+%% repair: this process opens the file of a table for the server of dets, and works.
 
 -type starts() :: #{looks | a_second := non_neg_integer(), unlisted := boolean(), ms := pos_integer(), parents | left := [parent()],
                     again := [#{name := atom(), pid := binary(), reason := Shape :: binary()}], samples := [sample()],
@@ -377,10 +378,12 @@
 -type arrivals() :: #{pid := binary(), shapes := [{Shape :: binary(), Times :: pos_integer()}],
                       from := [{mfa() | atom(), Count :: pos_integer()}]}.
 %% Of some messages that came to a process whose mailbox was not read: tags and arities, and the names of some senders, or what these are.
--type starting() :: #{ms := pos_integer(), applications := [atom()],
+-type starting() :: #{ms := pos_integer(), up_ms => non_neg_integer(), applications := [atom()],
                       tables => [#{name := atom(), nodes := [#{node := node(), runs := boolean()}]}],
-                      starts := [#{pid := binary(), name := atom(), stack := [frame()], in := frame() | none, asks := asks()}]}.
-%% Applications that are being started, and processes that do it and wait for the same at two looks. tables: of mnesia that are not loaded,
+                      starts := [#{pid := binary(), name := atom(), stack := [frame()], in := frame() | none, asks := asks(),
+                                   goes_on => true}]}.
+%% Applications that are being started, and processes that do it and wait for the same at two looks, or go on: then stack has what both
+%% looks have in common, and asks is of the second one. up_ms: since the node was started. tables: of mnesia that are not loaded,
 %% where one waits for such, and the other nodes that have copies.
 -type stopping() :: #{ms := pos_integer(), application := atom(), asks := asks()}.
 %% The node is stopping at two looks: which application it waits for, and whose end in turn, as at the first look.

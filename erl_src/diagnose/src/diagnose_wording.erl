@@ -410,15 +410,17 @@ evidence(nagle_delay, #{looks := Looks, asked := Asked, held := Held, 'of' := Of
     io_lib:format("holds back small sends: ~ts of ~ts TCP connections without nodelay have data to send at most of ~b looks, and wait for an"
                   " acknowledgement~ts", [count(Held), count(Asked), Looks, [[" (", kinds_in(Of), ")"] || Of =/= []]]);
 evidence(starting_application, #{applications := Names, process := Process, ms := Ms, in := In, function := Function, asks := Asks,
-                                 tables := Tables}) ->
-    io_lib:format("has not started ~ts yet: ~ts~ts has waited for ~.1f s and more~ts~ts",
+                                 tables := Tables} = Evidence) ->
+    GoesOn = maps:get(goes_on, Evidence, false),
+    io_lib:format("has not started ~ts yet: ~ts~ts has ~ts for ~.1f s and more~ts~ts",
                   [case Names of
                        [] -> "an application";
                        [Name] -> io_lib:format("the application ~tp", [Name]);
                        _ -> ["the applications ", lists:join(", ", [io_lib:format("~tp", [Name]) || Name <- Names])]
                    end,
-                   Process, [[", which calls ", Function, ","] || Function =/= unknown], Ms / 1000, in_function(In),
-                   [in_turn(Asks), not_loaded(Tables)]]);
+                   Process, [[", which calls ", Function, ","] || Function =/= unknown],
+                   case GoesOn of true -> "gone on"; false -> "waited" end, Ms / 1000, in_function(In),
+                   [in_turn(case GoesOn of true -> "at the last look it"; false -> "it" end, Asks), not_loaded(Tables)]]);
 evidence(stopping_node, #{application := Name, ms := Ms, asks := Asks}) ->
     io_lib:format("is stopping, and has waited for ~.1f s and more~ts~ts",
                   [Ms / 1000, [io_lib:format(" for the end of the application ~tp", [Name]) || Name =/= unknown], in_turn("this", Asks)]);
@@ -570,6 +572,7 @@ awaited_one(#{process := Process, for := program, at := Program}, _) ->
     ["its program ", printable(Program), " (", Process, "), as it seems"];
 awaited_one(#{process := Process, in := In, for := data, at := Peer}, _) ->
     [Process, ", as it seems, which waits", in_function(In), " for data", [[" of ", printable(Peer)] || is_binary(Peer)]];
+awaited_one(#{process := Process, in := In, for := repair}, _) -> [Process, ", which works on the file of a table", in_function(In)];
 awaited_one(#{process := Process, in := In}, Answer) -> [Answer, " of ", Process, in_function(In)].
 
 rows(1) -> "1 row";

@@ -66,7 +66,8 @@
          where_processes_wait_is_told/1, a_place_is_told_by_one_function_of_each_module/1,
          handlers_of_logger_that_get_too_much_are_told_of/1, files_that_are_not_closed_are_told_of/1,
          what_comes_to_a_deep_mailbox_is_told_of/1, who_is_slow_by_its_own_work_is_told_so/1,
-         start_of_an_application_that_waits_is_told_of/1, sockets_that_are_left_behind_are_told_of/1, left_sockets_are_seen/1,
+         start_of_an_application_that_waits_is_told_of/1, start_of_an_application_has_advice_of_its_own/1,
+         start_of_an_application_that_goes_on_is_told_of/1, sockets_that_are_left_behind_are_told_of/1, left_sockets_are_seen/1,
          processes_that_pile_up_are_told_of/1, piles_are_seen/1, sessions_are_of_connections/1,
          samples_are_drawn_by_chance/1]).
 -export([call_of_a_node_that_is_not_connected_yet/1,
@@ -215,7 +216,8 @@ all() ->
      where_processes_wait_is_told, a_place_is_told_by_one_function_of_each_module,
      handlers_of_logger_that_get_too_much_are_told_of, files_that_are_not_closed_are_told_of,
      what_comes_to_a_deep_mailbox_is_told_of, who_is_slow_by_its_own_work_is_told_so,
-     start_of_an_application_that_waits_is_told_of, sockets_that_are_left_behind_are_told_of, left_sockets_are_seen,
+     start_of_an_application_that_waits_is_told_of, start_of_an_application_has_advice_of_its_own,
+     start_of_an_application_that_goes_on_is_told_of, sockets_that_are_left_behind_are_told_of, left_sockets_are_seen,
      processes_that_pile_up_are_told_of, piles_are_seen, sessions_are_of_connections, samples_are_drawn_by_chance,
      functions_that_go_through_all_are_told_of, settings_of_logger_are_told_of, thresholds_of_the_monitor_are_told_of,
      what_is_meant_to_be_large_is_left, tables_of_otp_are_told_of_as_such, indices_of_mnesia_are_known, texts_in_tables_are_told_of,
@@ -781,6 +783,8 @@ a_place_is_told_by_one_function_of_each_module(_) ->
 
 said(Sign) -> unicode:characters_to_list(diagnose_wording:sentence(Sign)).
 
+advised(#{advice := Advice}) -> unicode:characters_to_list(Advice).
+
 now_ms() -> erlang:monotonic_time(millisecond).
 
 sockets_that_are_left_behind_are_told_of(_) ->
@@ -913,6 +917,7 @@ start_of_an_application_that_waits_is_told_of(_) ->
               #{name => queue, nodes => []}],
     [#{signs := [OfTables]}] = found(#{starting => (maps:get(starting, Seen))#{tables => Tables}}, []),
     ?assert(has("not loaded: roster (also on b@host, where mnesia does not run, c@host), queue", said(OfTables))),
+    ?assert(has("Tables of mnesia", advised(Sign))),
     State = ets:new(mnesia_state, [public]),
     ?assertEqual([], diagnose_probe:not_loaded(State)),
     true = ets:insert(State, [{{schema, tables}, [schema, roster, queue]}, {{current, db_nodes}, [node(), 'c@host']},
@@ -931,12 +936,59 @@ start_of_an_application_that_waits_is_told_of(_) ->
     ok = application:stop(diagnose_waits_for_it),
     ok = application:unload(diagnose_waits_for_it).
 
-%% The start of that application.
+%% The starts of these applications.
+start(normal, goes_on) ->
+    true = register(?MODULE, self()),
+    ok = goes_on(),
+    {ok, spawn_link(fun() -> receive stop -> ok end end)};
 start(normal, _) ->
     true = register(?MODULE, self()),
     receive started -> {ok, spawn_link(fun() -> receive stop -> ok end end)} end.
 
+goes_on() ->
+    receive
+        started -> ok
+    after 0 ->
+            _ = lists:seq(1, 10_000),
+            timer:sleep(1),
+            goes_on()
+    end.
+
 stop(_) -> ok.
+
+%% The advice is about what the last one in turn does. One that goes on is told of where the node was started long ago.
+start_of_an_application_has_advice_of_its_own(_) ->
+    Start = #{pid => ~"<0.9.0>", name => '', stack => [{shop, start, 2}, {application_master, start_it_old, 4}], in => {shop, start, 2},
+              asks => []},
+    Told = fun(UpMs, One) ->
+                   [Sign || #{signs := Signs} <- found(#{starting => #{ms => 3000, up_ms => UpMs, applications => [shop], starts => [One]}}, []),
+                            Sign <- Signs]
+           end,
+    Of = fun(Asks) -> Told(20_000, Start#{asks => Asks}) end,
+    Asked = fun(Name, For) -> #{pid => ~"<0.7.0>", name => Name, in => {gen_server, loop, 7}, for => For, label => unknown} end,
+    [Plain] = Of([]),
+    [Circle] = Of([Asked(application_controller, answer)]),
+    [Repair] = Of([Asked(dets, answer), (Asked('', repair))#{in := {dets_v9, fsck, 4}}]),
+    [?assertEqual(Text =:= Has, has(Text, advised(One)))
+     || {One, Has} <- [{Plain, "Find out what its start waits for"}, {Circle, "another application"}, {Repair, "was not closed"}],
+        Text <- ["ables of mnesia", "Find out what its start waits for", "another application", "was not closed"]],
+    ?assert(has("which waits for <0.7.0>, which works on the file of a table in dets_v9:fsck/4", said(Repair))),
+    Slow = fun(UpMs) -> Told(UpMs, Start#{goes_on => true}) end,
+    ?assertEqual([], Slow(9_000)),
+    [GoesOn] = Slow(11_000),
+    ?assert(has("<0.9.0>, which calls shop:start/2, has gone on for 3.0 s and more in shop:start/2", said(GoesOn))),
+    ?assertEqual([b, c], diagnose_probe:in_common([c, b, a], [c, b, d, a], [])).
+
+%% The common part of what the start of an application is in at two looks is told, whatever it works on by then.
+start_of_an_application_that_goes_on_is_told_of(_) ->
+    ok = application:load({application, diagnose_goes_on, [{mod, {diagnose_rules_SUITE, goes_on}}]}),
+    {Starter, Monitor} = spawn_monitor(fun() -> ok = application:start(diagnose_goes_on) end),
+    ok = diagnose_test_wait(fun() -> whereis(?MODULE) =/= undefined end),
+    ?assertMatch(#{starts := [#{in := {?MODULE, goes_on, 0}, goes_on := true}]}, diagnose_probe:starting(now_ms() + 100)),
+    ?MODULE ! started,
+    receive {'DOWN', Monitor, process, Starter, normal} -> ok end,
+    ok = application:stop(diagnose_goes_on),
+    ok = application:unload(diagnose_goes_on).
 
 %% Who has only worked is no reason to leave out others, and its collections need not be known.
 workers_come_last(_) ->

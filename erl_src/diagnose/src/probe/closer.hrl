@@ -258,7 +258,7 @@ asks_in_turn(Pid, Before) when length(Before) =< ?ASKED_IN_TURN ->
                for => For,
                label => case For of start -> labelled(Next); _ -> unknown end}
              | case lists:member(Next, Before) of true -> []; false -> asks_in_turn(Next, [Next | Before]) end];
-        _ -> outside(Pid)
+        _ -> repairs_for(Pid) ++ outside(Pid)
     end;
 asks_in_turn(_Pid, _Before) -> [].
 

@@ -44,3 +44,26 @@ peer_of(Pid) ->
             end;
         undefined -> unknown
     end.
+
+%% The server of dets has each file opened by a process of its own, and takes other requests meanwhile. That process repairs a file that was
+%% not closed.
+repairs_for(Pid) ->
+    case whereis(dets) of
+        Pid -> lists:sublist([One || Table <- newest_tables(whereis(dets_sup)), One <- repairs(Table)], 1);
+        _ -> []
+    end.
+
+newest_tables(Supervisor) when is_pid(Supervisor) ->
+    case apart(fun() -> lists:sublist(lists:reverse(lists:sort(linked(Supervisor))), ?FEW_OUTSIDE) end) of
+        lost -> [];
+        Newest -> Newest
+    end;
+newest_tables(undefined) -> [].
+
+repairs(Table) ->
+    case process_info(Table, current_stacktrace) of
+        {_, Stack} ->
+            [#{pid => pid_text(Table), name => '', in => In, for => repair, label => unknown}
+             || In <- lists:sublist([frame(Frame) || {Module, _, _, _} = Frame <- Stack, lists:member(Module, [dets_v9, file_sorter])], 1)];
+        undefined -> []
+    end.

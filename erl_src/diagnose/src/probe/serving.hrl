@@ -157,7 +157,8 @@ local_text(Address, Number) when is_tuple(Address), is_integer(Number) ->
     [iolist_to_binary([binary:encode_hex(Words), $:, binary:encode_hex(<<Number:16>>)])];
 local_text(_, _) -> [].
 
-%% @doc Applications whose start waits at two looks for the same: in which function, and for whom.
+%% @doc Applications whose start waits at two looks for the same: in which function, and for whom. Also a start that goes on from the one
+%% look to the other in one function.
 -spec starting(integer()) -> diagnose_types:starting().
 starting(Until) ->
     Began = now_ms(),
@@ -165,19 +166,38 @@ starting(Until) ->
         [] -> #{ms => 1, applications => [], starts => []};
         Before ->
             wait(max(0, Until - now_ms())),
-            #{ms => max(1, now_ms() - Began),
+            #{ms => max(1, now_ms() - Began), up_ms => element(1, erlang:statistics(wall_clock)),
               applications => case apart(fun() -> application_controller:info() end) of
                                   [_ | _] = Info -> [Name || {starting, Starting} <- Info, Start <- Starting, Name <- [element(1, Start)]];
                                   lost -> []
                               end,
               tables => case lists:any(fun waits_for_tables/1, Before) of true -> not_loaded(mnesia_gvar); false -> [] end,
-              starts => [maps:remove(reductions, Start)
-                         || #{pid := Pid, stack := Stack, asks := Asks, reductions := Now} = Start <- application_starts(),
-                            #{pid := P, stack := S, asks := A, reductions := Then} <- Before, P =:= Pid, S =:= Stack, same_asked(A, Asks),
-                            Now - Then =< ?ASKED_REDUCTIONS]}
+              starts => [start_since(Was, Start) || #{pid := Pid} = Start <- application_starts(), #{pid := P} = Was <- Before, P =:= Pid]}
     end.
 
-waits_for_tables(#{stack := Stack}) -> lists:keymember(mnesia_controller, 1, Stack).
+%% What both stacks have in common is what it is in all the time. Nothing else has it start for so long.
+start_since(#{status := waiting, stack := Stack, asks := Asked, reductions := Then},
+            #{status := waiting, stack := Stack, asks := Asks, reductions := Now} = Start) when Now - Then =< ?ASKED_REDUCTIONS ->
+    case same_asked(Asked, Asks) of
+        true -> maps:without([reductions, status], Start);
+        false -> start_goes_on(Stack, Start)
+    end;
+start_since(#{stack := Before}, #{stack := Now} = Start) -> start_goes_on(in_common(lists:reverse(Before), lists:reverse(Now), []), Start).
+
+start_goes_on(Stack, Start) ->
+    In = case [Frame || {Module, _, _} = Frame <- Stack, not lists:member(Module, [supervisor, proc_lib, gen, gen_server | ?WAITS_OF_OTP])] of
+             [Frame | _] -> Frame;
+             [] -> none
+         end,
+    (maps:without([reductions, status], Start))#{goes_on => true, stack := Stack, in := In}.
+
+%% @doc Frames that both have at their end.
+-spec in_common([Frame], [Frame], [Frame]) -> [Frame] when Frame :: diagnose_types:frame().
+in_common([Frame | Before], [Frame | Now], Common) -> in_common(Before, Now, [Frame | Common]);
+in_common(_, _, Common) -> Common.
+
+waits_for_tables(#{stack := Stack, asks := Asks}) ->
+    lists:keymember(mnesia_controller, 1, Stack ++ [In || #{in := In} <- Asks, is_tuple(In)]).
 
 %% @doc Some tables of mnesia that cannot be read on this node yet, and which others have copies of them: by the table in which mnesia keeps
 %% its state, so that nobody is asked.
@@ -199,10 +219,13 @@ same_asked(Asks, Others) -> [Pid || #{pid := Pid} <- Asks] =:= [Pid || #{pid := 
 application_starts() ->
     Masters = [Master || Controller <- [whereis(application_controller)], is_pid(Controller), Master <- linked(Controller)],
     [#{pid => pid_text(Pid), name => registered_as(Pid), stack => Frames, in => own_frame(Stack), asks => Asks,
-       reductions => lists:sum([Done || One <- [Pid | [list_to_pid(binary_to_list(Asked)) || #{pid := Asked} <- Asks]],
+       status => settled(Pid, Status, ?ASKED_AGAIN),
+       %% Who repairs a file works, and nobody can tell for how long.
+       reductions => lists:sum([Done || One <- [Pid | [list_to_pid(binary_to_list(Asked)) || #{pid := Asked, for := For} <- Asks,
+                                                                                             For =/= repair, For =/= program]],
                                         {_, Done} <- [process_info(One, reductions)]])}
      || Master <- Masters, Pid <- linked(Master), process_info(Pid, initial_call) =:= {initial_call, {application_master, start_it, 4}},
-        [{_, waiting}, {_, Stack}] <- [process_info(Pid, [status, current_stacktrace])],
+        [{_, Status}, {_, Stack}] <- [process_info(Pid, [status, current_stacktrace])],
         Frames <- [[frame(Frame) || Frame <- Stack]], is_in_start(Frames), Asks <- [asks_in_turn(Pid, [Pid])]].
 
 %% @doc Whether the node is stopping at two looks, and for whom it waits at both: which application, and whose end in turn. `init' does

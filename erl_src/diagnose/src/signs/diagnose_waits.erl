@@ -280,16 +280,39 @@ stopping(#{}) -> [].
 is_of_master(unknown) -> false;
 is_of_master(In) -> string:prefix(In, "application_master:") =/= nomatch.
 
+%% One that goes on is told of where the node should be up by now.
 starting(#{starting := #{ms := Ms, applications := Names, starts := Starts} = Starting}) when Ms >= ?STARTING_MS ->
     [sign(starting_application,
           #{applications => Names, process => process(Start), ms => Ms, in => in(In), function => start_function(Stack),
-            asks => diagnose_mailboxes:asks(Start), tables => maps:get(tables, Starting, [])},
-          "Until it has started, nothing works that needs it. Find out what its start waits for. If it waits for tables of mnesia, these"
-          " may be loading from the disk (mnesia:info/0 tells); otherwise start the node that stopped last, since it has their newest"
-          " copy. Bound each wait in the start by a time-out, and do what may take long after the start (handle_continue).",
+            asks => diagnose_mailboxes:asks(Start), tables => Tables, goes_on => GoesOn},
+          ["Until it has started, nothing works that needs it. ", start_advice(Start, Tables)],
           diagnose_proof:look())
-     || #{stack := Stack, in := In} = Start <- Starts];
+     || #{stack := Stack, in := In} = Start <- Starts, Tables <- [maps:get(tables, Starting, [])], GoesOn <- [is_map_key(goes_on, Start)],
+        not GoesOn orelse maps:get(up_ms, Starting, 0) >= ?UP_MS];
 starting(#{}) -> [].
+
+start_advice(#{stack := Stack, asks := Asks} = Start, Tables) ->
+    Waits = Tables =/= [] orelse lists:keymember(mnesia_controller, 1, Stack ++ [In || #{in := In} <- Asks, is_tuple(In)]),
+    case Asks of
+        _ when Waits ->
+            "Tables of mnesia may be loading from the disk (mnesia:info/0 tells); otherwise start the node that stopped last, since it has"
+            " their newest copy. Bound the wait in the start by a time-out.";
+        [_ | _] -> start_advice_by(lists:last(Asks), Start);
+        [] -> start_advice_by(none, Start)
+    end.
+
+start_advice_by(#{for := repair}, _) ->
+    "dets repairs the file of a table that was not closed, which takes as long as the file is large. Close tables before the node stops"
+    " (dets:close/1 in terminate, init:stop/0 instead of a kill), keep them small, and open them after the start (handle_continue).";
+start_advice_by(#{name := application_controller}, _) ->
+    "It waits for the start of another application. If that one needs this one, both wait for ever. Start no application within a start:"
+    " list what must run before in the application file, and start others when init has returned (handle_continue).";
+start_advice_by(_, #{goes_on := true}) ->
+    "It goes on, slowly. Start many things at a time instead of one after the other: let init return at once, and do the rest after the"
+    " start (handle_continue), or in tasks.";
+start_advice_by(_, _) ->
+    "Find out what its start waits for. Bound each wait in the start by a time-out, and do what may take long after the start"
+    " (handle_continue).".
 
 %% What the master of the application has called.
 start_function(Stack) ->
