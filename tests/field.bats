@@ -199,6 +199,8 @@ field() {
 
 @test "field: healthy_partners" { field --once healthy_partners; }
 
+@test "field: healthy_reconnects" { field --once healthy_reconnects; }
+
 @test "field: healthy_release" { field --once healthy_release; }
 
 @test "field: healthy_server" { field --once healthy_server; }
@@ -322,6 +324,8 @@ field() {
 @test "field: range_listed" { field --once range_listed; }
 
 @test "field: reads_blocked" { field --once reads_blocked; }
+
+@test "field: reconnects_at_once" { field --once reconnects_at_once; }
 
 @test "field: regex_backtracks" { field --once regex_backtracks; }
 

@@ -291,6 +291,10 @@
 -define(PROGRAMS, 100).
 -define(PROGRAMS_A_SECOND, 10).
 -define(PROGRAMS_SEEN, 10).
+%% Attempts to connect that were seen, of which so many are made a second, and so many by each process.
+-define(ATTEMPTS, 10).
+-define(ATTEMPTS_A_SECOND, 50).
+-define(ATTEMPTS_OF_ONE, 5).
 %% What processes are given to begin with: so many of them, and so much a second.
 -define(COPIES, 10).
 -define(COPIED_A_SECOND, 20_000_000).

@@ -83,6 +83,7 @@
 -include("probe/constants.hrl").
 -include("probe/resources.hrl").
 -include("probe/starts.hrl").
+-include("probe/connects.hrl").
 -include("probe/outside.hrl").
 -include("probe/wakes.hrl").
 -include("probe/calls.hrl").

@@ -172,8 +172,12 @@
 %% of the parents have ended. limit: the largest max_heap_size of those that were seen alive which kills them, in bytes; 0 where none
 %% has one.
 -type programs() :: #{alive | seen | started_a_second := non_neg_integer(), names := [{binary(), pos_integer()}],
-                      owners := [{Pid :: binary(), Name :: atom(), pos_integer()}], labels := [{mfa(), pos_integer()}]}.
+                      owners := [{Pid :: binary(), Name :: atom(), pos_integer()}], labels := [{mfa(), pos_integer()}],
+                      connects => #{seen | connected | a_second | processes := non_neg_integer(), in := [{mfa(), pos_integer()}],
+                                    owners := [{Pid :: binary(), Name :: atom(), pos_integer()}], labels := [{mfa(), pos_integer()}]}}.
 %% Programs of the system: how many run; how many were seen to be started; what they are, who owns most of them, and what the owners are.
+%% connects: sockets of TCP that were seen soon after they were opened, and were not connected, nor there at the next look; how many of these
+%% that there are a second, by so many processes, which try in these functions. connected: others that were seen, and had a connection.
 
 -type wakes() :: #{timers := [#{label := mfa() | unknown, in := frame() | none | lost, count | asked := pos_integer(),
                                 each_a_second := float()}],
@@ -452,7 +456,7 @@
 
 -type kind() :: code_lookups | postponed_events | unresponsive
               | slow_emulator | too_few_schedulers | overloaded | near_limit | deep_mailbox | awaited
-              | not_accepted | sockets_left | processes_pile_up | nodes_flap
+              | not_accepted | sockets_left | processes_pile_up | nodes_flap | connect_loop
               | starting_application | stopping_node | restart_loop | scanning_receive
               | high_priority | low_priority | debugging_left_on
               | long_schedules | native_time | nagle_delay | table_scan | os_processes | timer_wakeups | many_starts | collecting_together

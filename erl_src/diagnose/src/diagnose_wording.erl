@@ -103,6 +103,12 @@ evidence(os_processes, #{alive := Alive, started_a_second := Started, programs :
                    [[", and starts ", count(Started), " a second"] || Started > 0],
                    [["; they are ", kinds(Programs)] || Programs =/= []],
                    [["; started by ", starters(Owners, Of, sum_of(Programs))] || Owners =/= []]]);
+evidence(connect_loop, #{a_second := Second, seen := Seen, connected := Connected, in := In, processes := Processes, owners := Owners,
+                         'of' := Of}) ->
+    io_lib:format("opens about ~ts TCP sockets a second that get no connection and are closed at once (~ts were seen, and ~ts with a"
+                  " connection)~ts; opened by ~ts~ts",
+                  [about(Second), count(Seen), count(Connected), [[", in ", kinds_in(In)] || In =/= []],
+                   [[count(Processes), " processes: "] || Processes > 1], starters(Owners, Of, Seen)]);
 evidence(table_scan, #{times := Times, looks := Looks, processes := Processes, in := In, tables := Tables}) ->
     io_lib:format("~ts again and again, in ~ts: at ~b~ts looks~ts",
                   [case Processes of

@@ -45,7 +45,8 @@
          each_may_wait_for_its_own/1,
          small_dictionaries_alone_are_copied/1, no_more_wait_than_monitor/1, locker_of_mnesia_is_asked_once/1,
          loop_through_many_functions_is_told_of/1, many_that_only_come_near_their_limit/1,
-         processes_that_fail_again_and_again_are_told_of/1, failures_are_seen/1, programs_are_told_of/1, what_short_lived_processes_do_is_seen/1,
+         processes_that_fail_again_and_again_are_told_of/1, failures_are_seen/1, programs_are_told_of/1,
+         attempts_to_connect_that_are_made_again_at_once_are_told_of/1, what_short_lived_processes_do_is_seen/1,
          start_that_is_waited_for_is_told_of/1,
          tables_that_are_gone_through_are_told_of/1, collections_that_are_asked_for_are_told_of/1, priority_is_told_of/1,
          suspended_by_sys_is_resumed/1, near_its_limit_is_not_collected/1, low_priority_is_not_busy/1,
@@ -200,7 +201,8 @@ all() ->
      few_calls_that_stay_are_told_of, who_waits_for_each_other_is_told_of, library_that_waits_is_no_loop, each_may_wait_for_its_own,
      small_dictionaries_alone_are_copied, no_more_wait_than_monitor, locker_of_mnesia_is_asked_once,
      loop_through_many_functions_is_told_of, many_that_only_come_near_their_limit,
-     processes_that_fail_again_and_again_are_told_of, failures_are_seen, programs_are_told_of, what_short_lived_processes_do_is_seen,
+     processes_that_fail_again_and_again_are_told_of, failures_are_seen, programs_are_told_of,
+     attempts_to_connect_that_are_made_again_at_once_are_told_of, what_short_lived_processes_do_is_seen,
      start_that_is_waited_for_is_told_of,
      tables_that_are_gone_through_are_told_of, collections_that_are_asked_for_are_told_of, priority_is_told_of,
      suspended_by_sys_is_resumed, near_its_limit_is_not_collected, low_priority_is_not_busy,
@@ -368,6 +370,27 @@ programs_are_told_of(_) ->
     Port = open_port({spawn, "cat"}, []),
     ?assertMatch(#{alive := Alive, names := [_ | _]} when Alive > 0, diagnose_probe:programs(erlang:monotonic_time(millisecond) + 100)),
     true = port_close(Port).
+
+%% Sockets that are closed again without a connection, many by each process.
+attempts_to_connect_that_are_made_again_at_once_are_told_of(_) ->
+    Connects = #{seen => 30, connected => 3, a_second => 1234, processes => 2, in => [{{mongo, connect, 2}, 28}],
+                 owners => [{~"<0.9.0>", '', 16}], labels => [{{mongo, init, 1}, 2}]},
+    #{programs := Programs} = nothing(),
+    Found = fun(More) -> [Sign || #{signs := Signs} <- found(#{programs => Programs#{connects => maps:merge(Connects, More)}}, []), Sign <- Signs] end,
+    [#{kind := connect_loop} = Sign] = Found(#{}),
+    ?assertEqual("opens about 1,200 TCP sockets a second that get no connection and are closed at once (30 were seen, and 3 with a"
+                 " connection), in mongo:connect/2 (28); opened by 2 processes: <0.9.0> (16)", said(Sign)),
+    [?assertEqual([], Found(More)) || More <- [#{seen => 9, connected => 0}, #{connected => 4}, #{processes => 21}, #{processes => 20, a_second => 99}, #{a_second => 49}]],
+    {ok, Listener} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]),
+    {ok, Port} = inet:port(Listener),
+    ok = gen_tcp:close(Listener), % nobody accepts there now
+    Pids = [spawn(fun Again() -> {error, _} = gen_tcp:connect({127, 0, 0, 1}, Port, []), Again() end) || _ <- lists:seq(1, 4)],
+    ok = diagnose_test_wait(
+           fun() ->
+                   #{connects := Real} = diagnose_probe:programs(now_ms() + 500),
+                   case Real of #{seen := Seen, connected := 0, processes := Count} -> Seen > 0 andalso Count =< 4; #{} -> false end
+           end),
+    [exit(Pid, kill) || Pid <- Pids].
 
 %% A supervisor that waits for the init of a child, while others wait for it.
 start_that_is_waited_for_is_told_of(_) ->

@@ -316,14 +316,14 @@ programs(Until) ->
     Began = now_ms(),
     case few_ports() of
         Ports when is_list(Ports) ->
-            case programs_until(Until, #{before => Ports, last => none, started => 0, asked => 0, seen => []}) of
+            case programs_until(Until, #{before => Ports, last => none, started => 0, asked => 0, seen => [], attempts => no_attempts()}) of
                 unknown -> unknown;
                 Seen -> programs_of(Seen, max(1, now_ms() - Began))
             end;
         unknown -> unknown
     end.
 
-programs_of(#{before := Ports, started := Started, asked := Asked, seen := Seen}, Ms) ->
+programs_of(#{before := Ports, started := Started, asked := Asked, seen := Seen, attempts := Attempts}, Ms) ->
     Alive = [Program || Port <- Ports, Program <- program_of(Port)],
     All = lists:ukeysort(1, Alive ++ Seen),
     Owners = [Owner || {_, Owner, _} <- All],
@@ -331,7 +331,8 @@ programs_of(#{before := Ports, started := Started, asked := Asked, seen := Seen}
       started_a_second => round(1000 * Started * ratio(length(Seen), Asked) / Ms),
       names => [{Name, Count} || {Count, Name} <- most_frequent([Name || {_, _, Name} <- All])],
       owners => [{pid_text(Owner), registered_as(Owner), Count} || {Count, Owner} <- most_frequent(Owners)],
-      labels => case length(All) >= ?PROGRAMS_SEEN of true -> labels_of(Owners); false -> [] end}.
+      labels => case length(All) >= ?PROGRAMS_SEEN of true -> labels_of(Owners); false -> [] end,
+      connects => attempts_of(Attempts, Started, Ms)}.
 
 few_ports() ->
     case erlang:ports() of
@@ -344,7 +345,7 @@ labels_of(Owners) ->
     Labels = [Label || Owner <- lists:sublist(lists:uniq(Owners), ?ASKED_PORTS), Label <- [labelled_apart(Owner)], Label =/= unknown],
     [{Label, Count} || {Count, Label} <- most_frequent(Labels)].
 
-programs_until(Until, #{before := Before, last := Last, started := Started, asked := Asked, seen := Seen} = All) ->
+programs_until(Until, #{before := Before, last := Last, started := Started, asked := Asked, seen := Seen, attempts := Attempts} = All) ->
     wait(min(?PROGRAMS_MS, max(0, Until - now_ms()))),
     case now_ms() < Until andalso few_ports() of
         false -> All;
@@ -353,7 +354,9 @@ programs_until(Until, #{before := Before, last := Last, started := Started, aske
             New = Ports -- Before,
             Few = lists:nthtail(max(0, length(New) - ?ASKED_PORTS), New),
             {Opened, Newest} = opened(Last, New),
+            Tried = attempts(Few, Ports, Attempts),
             programs_until(Until, #{before => Ports, last => Newest, started => Started + Opened, asked => Asked + length(Few),
+                                    attempts => Tried,
                                     seen => [One || Port <- Few, One <- program_of(Port)] ++ Seen})
     end.
 

@@ -113,7 +113,7 @@ kinds(Labels) -> [#{label => diagnose_wording:label(Label), count => Count} || {
 
 %% @doc The signs of the node: what it starts all the time.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> programs(Look) ++ many_starts(Look) ++ handshakes(Look) ++ named_again(Look).
+of_node(Look) -> programs(Look) ++ connects(Look) ++ many_starts(Look) ++ handshakes(Look) ++ named_again(Look).
 
 %% Each connection over TLS has a supervisor of its own, and lives for a moment where it serves one request.
 handshakes(#{starts := #{ms := Ms, most := #{labels := Labels}, samples := Samples}, suspects := Suspects, collections := Collections}) ->
@@ -181,5 +181,20 @@ programs(#{programs := #{alive := Alive, seen := Seen, started_a_second := Start
                         " (port_close/1) or its owner ends, and its program until it sees the end of its input.",
                         diagnose_proof:look())];
 programs(#{}) -> [].
+
+%% Each tries again and again, and hardly any has a connection. Who waits long for an answer does not try often.
+connects(#{programs := #{connects := #{seen := Seen, connected := Connected, a_second := Second, processes := Processes} = Connects}})
+  when Seen >= ?ATTEMPTS, 2 * Seen >= 3 * Processes, 10 * Connected =< Seen, Second >= ?ATTEMPTS_A_SECOND, Second >= ?ATTEMPTS_OF_ONE * Processes ->
+    #{in := In, owners := Owners, labels := Labels} = Connects,
+    [diagnose_sign:sign(connect_loop,
+                        #{a_second => Second, seen => Seen, connected => Connected, in => diagnose_sign:counted(In), processes => Processes,
+                          owners => [#{label => owner(Pid, Name), count => Count} || {Pid, Name, Count} <- Owners],
+                          'of' => kinds(Labels)},
+                        "Nobody accepts these connections (econnrefused), or they end at once, and the next attempt follows at once. See"
+                        " whether the service runs, and at which address. Wait before each attempt, longer after each failure, and for a"
+                        " time that differs from process to process (erlang:send_after/3, a state time-out). What an attempt logs or asks"
+                        " (names of hosts) is done as often.",
+                        diagnose_proof:look())];
+connects(#{}) -> [].
 
 owner(Pid, Name) -> unicode:characters_to_binary(diagnose_wording:subject(#{process => #{pid => Pid, name => Name}})).

@@ -301,6 +301,7 @@ looks() ->
                                   limit => 0, sweeps => 0, swept => 0, gone => 0, copies => 60, copied => 600_000_000, takes => 0, taken => 0, labels => [{{m, init, 1}, 60}],
                                   reasons => [{~"econnrefused", 50}]}]},
        programs => #{alive => 300, seen => 90, started_a_second => 30, names => [{~"sleep", 300}],
+                       connects => #{seen => 30, connected => 0, a_second => 900, processes => 2, in => [], owners => [], labels => []},
                      owners => [{~"<0.9.0>", clock, 300}], labels => []}}, []},
      {#{suspects => [suspect(#{depth => 0, priority => high, reductions => 2.0e6, table_scans => #{times => 9, in => {m, f, 0}},
                                samples => [{running, [{m, f, 0}], 20}]})]}, []},
