@@ -5,7 +5,7 @@
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
               table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0,
               traced/0,
-              beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, asks/0, starts/0, parent/0, programs/0,
+              beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, large_code/0, asks/0, starts/0, parent/0, programs/0,
               wakes/0, ticks/0,
               long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
               starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
@@ -64,6 +64,7 @@
                   binaries_beside := beside() | not_needed | unknown,
                   processes_beside := processes_beside() | not_needed | unknown,
                   elsewhere := elsewhere() | unknown,
+                  large_code := large_code() | none,
                   memory := #{atom() => non_neg_integer()} | unknown,
                   tables := tables() | unknown,
                   terms := terms() | unknown,
@@ -454,6 +455,12 @@
 %% much of these back when they were collected; bytes of persistent terms, how
 %% many there are, and the shapes of their keys, where they are much.
 
+-type large_code() :: #{code | constants := non_neg_integer(),
+                        modules := [#{module := module(), file_bytes | alike := non_neg_integer(),
+                                      constants := non_neg_integer() | unknown}]}.
+%% Bytes of code and of constants where these are most, the modules with the largest files, what the table of constants has there, and how
+%% many modules have files of half of that size or more.
+
 -type kind() :: code_lookups | postponed_events | unresponsive
               | slow_emulator | too_few_schedulers | overloaded | near_limit | deep_mailbox | awaited
               | not_accepted | sockets_left | processes_pile_up | nodes_flap | connect_loop
@@ -469,7 +476,7 @@
               | persistent_term_churn | code_churn | transaction_restarts | log_dumps | modules_grow | large_ets_table | fixed_ets_table
               | rows_of_one_key
               | many_ets_tables | binaries_beside | processes_beside
-              | large_persistent_terms | native_memory
+              | large_persistent_terms | large_code | native_memory
               | contended_ets_table | carriers_underused | mapped_heaps | tracing
               | interpreted_code | formatted_terms | too_many_schedulers
               | busy_wait | uneven_run_queues | message_queue_data | known_fault.

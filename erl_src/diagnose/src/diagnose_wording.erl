@@ -481,6 +481,14 @@ evidence(large_persistent_terms, #{bytes := Bytes, total_bytes := Total, count :
                    [[", with keys like ",
                      lists:join(", ", [[Shape, " (", count(N), ")"] || #{shape := Shape, count := N} <- Keys])]
                     || Keys =/= []]]);
+evidence(large_code, #{code_bytes := Code, constant_bytes := Constants, total_bytes := Total, modules := Modules}) ->
+    io_lib:format("has most of its memory in modules: ~ts of code and ~ts of constants, of ~ts~ts",
+                  [bytes(Code), bytes(Constants), bytes(Total),
+                   [["; the largest files are of ",
+                     lists:join(", ", [[Module, " (", bytes(Size), [[", constants ", bytes(Of)] || is_integer(Of), Of > 0], ")"]
+                                       || #{module := Module, file_bytes := Size, constants := Of} <- Modules]),
+                     [[", and ", count(Alike), " files are half as large or more"] || #{alike := Alike} <- [hd(Modules)], Alike > length(Modules)]]
+                    || Modules =/= []]]);
 evidence(native_memory, #{bytes := Bytes, total_bytes := Total, allocator := Allocator, allocated_bytes := Allocated}) ->
     io_lib:format("has ~ts of ~ts of memory in no process, table, binary or module; its allocator ~ts has ~ts of it",
                   [bytes(Bytes), bytes(Total), Allocator, bytes(Allocated)]);

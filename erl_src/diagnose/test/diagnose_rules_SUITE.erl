@@ -82,6 +82,7 @@
          timers_of_traced_processes_are_left_alone/1,
          one_burst_hides_no_others/1,
          functions_that_go_through_all_are_told_of/1, settings_of_logger_are_told_of/1, thresholds_of_the_monitor_are_told_of/1,
+         modules_that_have_most_of_the_memory_are_told_of/1,
          what_is_meant_to_be_large_is_left/1, tables_of_otp_are_told_of_as_such/1, indices_of_mnesia_are_known/1,
          texts_in_tables_are_told_of/1, texts_are_known/1]).
 -export([uneven_shares_are_told_of/1, shares_are_seen/1]).
@@ -222,6 +223,7 @@ all() ->
      start_of_an_application_that_goes_on_is_told_of, sockets_that_are_left_behind_are_told_of, left_sockets_are_seen,
      processes_that_pile_up_are_told_of, piles_are_seen, sessions_are_of_connections, samples_are_drawn_by_chance,
      functions_that_go_through_all_are_told_of, settings_of_logger_are_told_of, thresholds_of_the_monitor_are_told_of,
+     modules_that_have_most_of_the_memory_are_told_of,
      what_is_meant_to_be_large_is_left, tables_of_otp_are_told_of_as_such, indices_of_mnesia_are_known, texts_in_tables_are_told_of,
      texts_are_known].
 
@@ -1393,7 +1395,7 @@ nothing() ->
       wakes => #{timers => [], to_itself => [], drains => []}, ticks => [],
       growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], floods => [], shares => [],
       system_monitor => none,
-      binaries_beside => not_needed, processes_beside => not_needed, elsewhere => unknown, memory => unknown,
+      binaries_beside => not_needed, processes_beside => not_needed, elsewhere => unknown, large_code => none, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
       terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
       links => #{timer_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown,
@@ -4157,6 +4159,20 @@ thresholds_of_the_monitor_are_told_of(_) ->
     _ = case Was of {Pid, Events} -> erlang:system_monitor(Pid, Events); undefined -> erlang:system_monitor(undefined) end,
     ok.
 
+modules_that_have_most_of_the_memory_are_told_of(_) ->
+    Modules = [#{module => locale_de, file_bytes => 2_000_000, constants => 5_000_000, alike => 30},
+               #{module => locale_en, file_bytes => 1_900_000, constants => unknown, alike => 30}],
+    [#{signs := [#{kind := large_code} = Sign]}] =
+        found(#{large_code => #{code => 20_000_000, constants => 150_000_000, modules => Modules}, memory => #{total => 200_000_000}}, []),
+    ?assertEqual("has most of its memory in modules: 20.0 MB of code and 150.0 MB of constants, of 200.0 MB; the largest files are of"
+                 " locale_de (2.0 MB, constants 5.0 MB), locale_en (1.9 MB), and 30 files are half as large or more", said(Sign)),
+    ?assertEqual(none, diagnose_probe:large_code(maps:from_list(erlang:memory()))),
+    ?assertEqual(none, diagnose_probe:large_code(unknown)),
+    process_flag(trap_exit, true),
+    ?assertMatch(#{code := 200_000_000, modules := [#{module := Module, file_bytes := Bytes, alike := Alike} | _]}
+                   when is_atom(Module) andalso Bytes > 0 andalso Alike > 0,
+                 diagnose_probe:large_code(#{code => 200_000_000, total => 1})).
+
 what_is_meant_to_be_large_is_left(_) ->
     #{tables := Tables} = nothing(),
     Table = #{name => a, bytes => 120_000_000, size => 9, owner => ~"<0.9.0>", type => set, protection => public},
@@ -4167,6 +4183,7 @@ what_is_meant_to_be_large_is_left(_) ->
                          {large_ets_table, #{tables => Tables#{bytes := 150_000_000, largest := [Table#{bytes := 1}]}}},
                          {binaries_beside, #{binaries_beside => #{bytes => 120_000_000, tables => []}}},
                          {large_persistent_terms, #{elsewhere => #{native => 0, nifs => [], terms => 120_000_000, count => 9, keys => []}}},
+                         {large_code, #{large_code => #{code => 120_000_000, constants => 0, modules => []}}},
                          {native_memory, #{elsewhere => #{native => 220_000_000, nifs => [], terms => 0, count => 9, keys => []}}},
                          {large_heap, #{suspects => [Large]}}]].
 

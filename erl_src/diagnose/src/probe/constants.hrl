@@ -5,6 +5,8 @@
 -define(CONSTANTS_BYTES, 8_000_000).
 -define(CONSTANT_BYTES, 500_000).
 -define(CONSTANTS_MS, 1000).
+%% So many of the largest files are read to see what they have.
+-define(READ_FILES, 20).
 %% A byte of a constant in a file is so many in memory, at most: a list that is kept as a string.
 -define(WIDEST_BYTE, 16).
 %% Of them no file is here.
@@ -93,4 +95,33 @@ constant_bytes(One, Most) ->
             try erlang:system_info(wordsize) * erts_debug:flat_size(binary_to_term(One, [safe]))
             catch error:badarg -> Bytes
             end
+    end.
+
+%% @doc Where code and its constants have most of the memory: the modules with the largest files, and the bytes of their tables of
+%% constants. Persistent terms have the same allocator as constants. A module of which no file is there is left out.
+-spec large_code(#{atom() => non_neg_integer()} | unknown) -> diagnose_types:large_code() | none.
+large_code(#{code := Code, total := Total}) ->
+    #{memory := Terms} = persistent_term:info(),
+    case literal_bytes() of
+        Literals when Literals < ?PETABYTE, Code + Literals - Terms >= ?MOST_BYTES, 2 * (Code + Literals - Terms) >= Total ->
+            Files = case within(fun largest_files/0, now_ms() + ?CONSTANTS_MS) of [_ | _] = Known -> Known; _ -> [] end,
+            #{code => Code, constants => max(0, Literals - Terms), modules => Files};
+        _ -> none
+    end;
+large_code(unknown) -> none.
+
+%% The constants tell more than a file, in which they may be packed.
+largest_files() ->
+    Files = [{element(2, Info), {Module, File}}
+             || Module <- erlang:loaded(), {file, [_ | _] = File} <- [code:is_loaded(Module)], not is_file_of_otp(File),
+                {ok, Info} <- [prim_file:read_file_info(File)]],
+    Read = [{lists:max([Size | Known]), {Module, Size, Known}}
+            || {Size, {Module, File}} <- ranked(?READ_FILES, Files), Known <- [constants_in(File, Size)]],
+    [#{module => Module, file_bytes => Size, constants => case Known of [Bytes] -> Bytes; [] -> unknown end,
+       alike => length([1 || {Bytes, _} <- Files, 2 * Bytes >= Size])} || {_, {Module, Size, Known}} <- ranked(?LARGEST, Read)].
+
+constants_in(File, Size) ->
+    case Size =< ?CONSTANTS_BYTES div ?LARGEST andalso constants_of({file, File}) of
+        {Bytes, _} -> [Bytes];
+        _ -> []
     end.

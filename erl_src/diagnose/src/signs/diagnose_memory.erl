@@ -9,7 +9,7 @@
 
 %% @doc The signs of the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(Look) -> beside(Look) ++ beside_processes(Look) ++ large_terms(Look) ++ native_memory(Look) ++ carriers(Look) ++ mapped(Look).
+of_node(Look) -> beside(Look) ++ beside_processes(Look) ++ large_terms(Look) ++ large_code(Look) ++ native_memory(Look) ++ carriers(Look) ++ mapped(Look).
 
 %% Where messages wait, they may have them.
 beside(#{binaries_beside := #{bytes := Bytes, tables := Tables} = Beside, memory := #{total := Total}, processes := Processes})
@@ -66,6 +66,15 @@ large_terms(#{elsewhere := #{terms := Bytes, count := Count, keys := Keys}, memo
           " (persistent_term:erase/1). Find the keys that grow: a term for each tenant, version or"
           " request belongs in ETS. Keep only one copy of equal terms.", diagnose_proof:look())];
 large_terms(#{}) -> [].
+
+large_code(#{large_code := #{code := Code, constants := Constants, modules := Modules}, memory := #{total := Total}}) ->
+    [sign(large_code,
+          #{code_bytes => Code, constant_bytes => Constants, total_bytes => Total,
+            modules => [One#{module := text("~tp", [Module])} || #{module := Module} = One <- Modules]},
+          "Modules are large by what they have as constants (tables that are generated, translations, data that is compiled in), and stay"
+          " until they are deleted. Generate only what is used, keep such data in ETS (or in files), and load a module when it is needed"
+          " (mode interactive). If it is meant to be that large and does not grow, leave it.", diagnose_proof:look())];
+large_code(#{}) -> [].
 
 native_memory(#{elsewhere := #{native := Bytes, nifs := Modules} = Elsewhere, memory := #{total := Total}})
   when is_integer(Bytes), Bytes >= ?MOST_BYTES, Bytes >= Total ->

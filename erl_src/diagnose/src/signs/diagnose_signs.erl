@@ -19,7 +19,7 @@ kinds() ->
      many_monitors, many_timers,
      log_overload, persistent_term_churn, code_churn, transaction_restarts, log_dumps, modules_grow, large_ets_table, fixed_ets_table,
      rows_of_one_key, many_ets_tables,
-     binaries_beside, processes_beside, large_persistent_terms,
+     binaries_beside, processes_beside, large_persistent_terms, large_code,
      native_memory, contended_ets_table, timer_wakeups, many_starts, tls_handshakes,
      carriers_underused, mapped_heaps, formatted_terms, too_many_schedulers,
      busy_wait, uneven_run_queues, message_queue_data, known_fault].
