@@ -21,7 +21,7 @@
          is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, states_of/1, nagle_delays/1, native_times/1,
          native_times_ended/1, flaps/1, wakes/2, asked_for_modules/1, in_tables/1, buffers/0, tables/0, monitored_beside/2, left_sockets/1,
          left_at_both/2, unread_of/1, alarm/1, piles/1, are_of_connections/1, some/2, texts_of/1, not_accepted/1, backlogs_of/1,
-         local_text/2, starting/1, in_common/3, not_loaded/1, unanswered/1, places/1, place/1, logging/2, caller_of_logger/1, arrivals/1, debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, large_code/1, ticks/1,
+         local_text/2, starting/1, in_common/3, not_loaded/1, unanswered/1, places/1, place/1, logging/2, caller_of_logger/1, arrivals/1, debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, large_code/1, file_owners/1, ticks/1,
          too_many_ticks/2, suspenders/3, who_call/2, freed_natively/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2]).
 
@@ -185,7 +185,7 @@ nothing_known(Nif) ->
       growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [], arrivals => [],
       system_monitor => system_monitor(),
       binaries_beside => not_needed, processes_beside => not_needed,
-      elsewhere => unknown, large_code => none, memory => unknown, tables => unknown, terms => unknown,
+      elsewhere => unknown, large_code => none, file_owners => unknown, memory => unknown, tables => unknown, terms => unknown,
       links => unknown, ports => unknown, run_queues => unknown,
       long_runs => unknown, collections => unknown, carriers => unknown, mapped => unknown, scan_ns => #{},
       layouts => case Nif of true -> unknown; false -> not_asked; not_safe -> not_safe end, bytes => 0}.
@@ -448,6 +448,7 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                         binaries_beside => beside(least_binary(Memory, memory()), Held, Deadline),
                         processes_beside => Beside,
                         large_code => large_code(memory()),
+                        file_owners => soon(fun() -> file_owners(Pids) end),
                         elsewhere => with_freed(elsewhere(Native, soon(fun native/0)), Pids, Collect, Deadline),
                         links => links(Small, memory(), Pids, Deadline),
                         makers => makers(Small, Beside, Pids, Deadline)}, Bytes),

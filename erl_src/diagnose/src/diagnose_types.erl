@@ -5,7 +5,7 @@
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
               table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0,
               traced/0,
-              beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, large_code/0, asks/0, starts/0, parent/0, programs/0,
+              beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, large_code/0, file_owners/0, asks/0, starts/0, parent/0, programs/0,
               wakes/0, ticks/0,
               long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
               starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
@@ -65,6 +65,7 @@
                   processes_beside := processes_beside() | not_needed | unknown,
                   elsewhere := elsewhere() | unknown,
                   large_code := large_code() | none,
+                  file_owners := file_owners() | unknown,
                   memory := #{atom() => non_neg_integer()} | unknown,
                   tables := tables() | unknown,
                   terms := terms() | unknown,
@@ -455,6 +456,9 @@
 %% much of these back when they were collected; bytes of persistent terms, how
 %% many there are, and the shapes of their keys, where they are much.
 
+-type file_owners() :: #{asked := non_neg_integer(), most := [{Pid :: binary(), Name :: atom(), pos_integer()}],
+                         labels := [{mfa(), pos_integer()}]}.
+%% Who opened some files that are open without the mode raw: so many, most of them, and what the owners are.
 -type large_code() :: #{code | constants := non_neg_integer(),
                         modules := [#{module := module(), file_bytes | alike := non_neg_integer(),
                                       constants := non_neg_integer() | unknown}]}.

@@ -32,10 +32,12 @@ evidence(overloaded, #{ready := Ready, schedulers := Schedulers, offline := Offl
                   [count(Ready), case Schedulers of 1 -> "1 scheduler"; _ -> [count(Schedulers), " schedulers"] end,
                    [[" (", count(Offline), " more ", case Offline of 1 -> "is"; _ -> "are" end, " offline)"] || Offline > 0],
                    of_kinds(Of)]);
-evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_second := Growth, 'of' := Of, by := By}) ->
-    io_lib:format("has ~ts of at most ~ts ~ts (~b %)~ts~ts~ts",
+evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_second := Growth, 'of' := Of, by := By} = Evidence) ->
+    io_lib:format("has ~ts of at most ~ts ~ts (~b %)~ts~ts~ts~ts",
                   [count(Count), count(Limit), what(What), 100 * Count div Limit, limit_growth(What, Count, Limit, Growth), of_kinds(Of),
-                   [starter(One) || One <- By]]);
+                   [starter(One) || One <- By],
+                   [["; ", count(Asked), " of them that were sampled were opened by ", starters(Most, Labels, Asked)]
+                    || #{asked := Asked, most := Most, 'of' := Labels} <- maps:get(opened_by, Evidence, [])]]);
 evidence(long_collection, #{minor := Minor, full := Full, window_ms := Ms, heap_bytes := Heap, kin := Kin, cores_together := Cores}) ->
     io_lib:format("hibernates ~b times in ~b ms, and each time copies its heap of ~ts, of which nearly all is alive; together the ~ts of"
                   " its kind spend about ~.1f cores on that", [Minor + Full, Ms, bytes(Heap), count(Kin), Cores]);

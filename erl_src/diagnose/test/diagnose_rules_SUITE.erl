@@ -1395,7 +1395,7 @@ nothing() ->
       wakes => #{timers => [], to_itself => [], drains => []}, ticks => [],
       growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], floods => [], shares => [],
       system_monitor => none,
-      binaries_beside => not_needed, processes_beside => not_needed, elsewhere => unknown, large_code => none, memory => unknown,
+      binaries_beside => not_needed, processes_beside => not_needed, elsewhere => unknown, large_code => none, file_owners => unknown, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
       terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
       links => #{timer_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown,
@@ -1678,6 +1678,14 @@ files_that_are_not_closed_are_told_of(_) ->
     [{near_limit, #{what := files, count := 544, growth_a_second := Growth, 'of' := [#{label := ~"/srv/geo.bin", count := 18}]}}] =
         [Sign || {near_limit, _} = Sign <- signs(#{counts => Looks(fun(N) -> 400 + 4 * N end, One), files => {400, 4096}}, [])],
     ?assert(Growth >= 30 andalso Growth =< 50),
+    Owners = #{asked => 50, most => [{~"<0.9.0>", '', 20}], labels => [{{web, init, 1}, 20}]},
+    [Opened] = [Sign || #{signs := Signs} <- found(#{counts => Looks(fun(N) -> 400 + 4 * N end, One), files => {400, 4096},
+                                                     file_owners => Owners}, []), Sign <- Signs],
+    ?assert(has("50 of them that were sampled were opened by processes of web:init/1", said(Opened))),
+    {ok, File} = file:open(code:which(?MODULE), [read]),
+    Me = list_to_binary(pid_to_list(self())),
+    ?assertMatch(#{asked := 1, most := [{Me, _, 1}]}, diagnose_probe:file_owners([self(), File])),
+    ok = file:close(File),
     [?assertEqual([], [Sign || {near_limit, _} = Sign <- signs(#{counts => Counts, files => {400, 4096}}, [])])
      || Counts <- [Looks(fun(N) -> 400 + 4 * N end, fun(N) -> 100 + 4 * N end), Looks(fun(_) -> 400 end, One), LooksOf(fun(N) -> 400 + 4 * N end, One, [{socket, 50}]),
                    Looks(fun(N) -> 3 + N div 3 end, One), Looks(fun(N) -> 400 + 50 * (N rem 2) + N end, One)]].

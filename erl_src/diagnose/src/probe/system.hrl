@@ -14,6 +14,8 @@
 -define(BETWEEN_LOOKS_MS, 100).
 -define(LOOKS_FOR_FILES, 3).
 -define(COUNTED_FILES, 5000).
+%% So many processes are asked whether they have a file, and so many of these who opened it.
+-define(ASKED_FOR_FILES, 1000).
 -define(ASKED_FILES, 50).
 -define(LARGEST, 3).
 -define(COUNTED_ROWS, 200_000).
@@ -342,6 +344,16 @@ files() ->
         {{ok, Names}, Limit} when is_integer(Limit), Limit > 0 -> {length(Names), Limit};
         _ -> unknown
     end.
+
+%% @doc Of a sample of processes that have a file open for another one, who opened these files: each monitors its owner.
+-spec file_owners([pid()]) -> diagnose_types:file_owners().
+file_owners(Pids) ->
+    Files = [Pid || Pid <- some(?ASKED_FOR_FILES, Pids),
+                    process_info(Pid, current_function) =:= {current_function, {file_io_server, server_loop, 1}}],
+    Owners = [Owner || Pid <- some(?ASKED_FILES, Files), {_, [{process, Owner} | _]} <- [process_info(Pid, monitors)], is_pid(Owner)],
+    #{asked => length(Owners),
+      most => [{pid_text(Owner), registered_as(Owner), Count} || {Count, Owner} <- most_frequent(Owners)],
+      labels => labels_of(Owners)}.
 
 %% A set of files for each poll thread, or one.
 max_files([{Key, _} | _] = Info) when is_atom(Key) -> proplists:get_value(max_fds, Info, unknown);

@@ -151,8 +151,9 @@ files(Look) ->
 %% Sockets come with clients, but files do not. (Those of the module socket are no ports.)
 growing_files(#{counts := [_ | _] = Counts} = Look) ->
     Files = [{Ms, Count - Ports} || {Ms, #{files := {Count, _}, ports := {Ports, _}}} <- Counts],
-    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth, 'of' => [#{label => File, count => N} || {File, N} <- New, is_binary(File)],
-                        by => starters(processes, Look)},
+    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth,
+                        'of' => [#{label => File, count => N} || {File, N} <- New, is_binary(File)],
+                        by => case opened_by(Look) of [] -> starters(processes, Look); _ -> [] end, opened_by => opened_by(Look)},
           "At the limit no file and no socket can be opened any more (emfile). Find out who opens files without closing them: close each in"
           " an after clause. A process of a file ends with the process that opened the file, so a server keeps all that it opens."
           " file:read_file/1 opens and closes.",
@@ -162,6 +163,15 @@ growing_files(#{counts := [_ | _] = Counts} = Look) ->
         Growth <- [growth(Files)], Growth > 0, #{files := {Count, Limit}} <- [element(2, lists:last([One || {_, #{files := _}} = One <- Counts]))],
         ?FAR_FROM_LIMIT * Count >= Limit, never_fell([N || {_, N} <- Files]), Count + ?DAY_S * Growth >= Limit];
 growing_files(#{}) -> [].
+
+%% The server of files has started all of their processes.
+opened_by(#{file_owners := #{asked := Asked, most := Most, labels := Labels}}) when Asked > 0 ->
+    [#{asked => Asked,
+       %% Where many did, their kinds tell more.
+       most => [#{label => process(#{pid => Pid, name => Name}), count => Count} || {Pid, Name, Count} <- Most,
+                                                                                   Labels =:= [] orelse 2 * Count >= Asked],
+       'of' => diagnose_sign:counted(Labels)}];
+opened_by(#{}) -> [].
 
 %% Far from it, if only sockets grow in number.
 growing_sockets(#{files := {Count, Limit}, counts := [_ | _] = Counts, ports := #{names := [{Name, Sockets} | _]}} = Look)

@@ -373,7 +373,7 @@ nothing() ->
       growing => [], debugged => #{interpreted => [], covered => []}, suspenders => [], callers => [], floods => [], shares => [],
       system_monitor => none,
       binaries_beside => not_needed, processes_beside => not_needed,
-      elsewhere => unknown, large_code => none, memory => unknown,
+      elsewhere => unknown, large_code => none, file_owners => unknown, memory => unknown,
       tables => #{looked => 0, skipped => 0, not_timed => 0, bytes => 0, own_ns => 100, largest => [], slowest => [], named => []},
       terms => #{looks => 9, count => 0, terms => []}, ports => #{skipped => 0, waiting => [], names => [], owners => []},
       links => #{timer_bytes => 0, holders => []}, run_queues => unknown, collections => unknown, carriers => unknown, scan_ns => #{},
