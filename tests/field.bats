@@ -308,6 +308,9 @@ field() {
 @test "field: port_leak" { field --once port_leak; }
 
 @test "field: postponed_again" { field --once postponed_again; }
+
+@test "field: prefetched" { field --once prefetched; }
+
 @test "field: printers_wait" { field --once printers_wait; }
 
 @test "field: priority_receive" { field --once priority_receive; }

@@ -244,6 +244,8 @@
 %% Cores in one native function; and microseconds of one call, below which it is called too often rather than too slow.
 -define(NATIVE_TIME, 0.2).
 -define(LONG_CALL_US, 50).
+%% Threads that are not the VM's work so many times as much as its own.
+-define(OTHER_TIMES, 2).
 %% With processors to spare, work waits at so much of the looks.
 -define(FEW_SCHEDULERS_LOOKS, 0.5).
 -define(UNEVEN, 10).

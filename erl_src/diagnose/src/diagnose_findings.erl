@@ -51,13 +51,14 @@ by_label(Groups) ->
              maps:groups_from_list(fun(#{label := Label}) -> Label end,
                                    [diagnose_heaps:estimated(Group) || #{label := Label} = Group <- Groups, Label =/= unknown])).
 
-sum(#{members := Members, deepest := Deepest, garbage := Garbage, asked := Asked, equal := Equal, binaries := Binaries} = Group,
-    #{members := M, deepest := D, garbage := G, asked := A, equal := E, binaries := B} = Sum) ->
+sum(#{members := Members, deepest := Deepest, garbage := Garbage, asked := Asked, equal := Equal, binaries := Binaries, live := Live} = Group,
+    #{members := M, deepest := D, garbage := G, asked := A, equal := E, binaries := B, live := L} = Sum) ->
     (add([count, heap_bytes, used_bytes, deep, messages, behind, behind_messages, ready, suspended], Group, Sum))
         #{members := lists:sublist(M ++ Members, ?NAMED), deepest := max(Deepest, D),
           garbage := both([processes, heap_bytes, alive_bytes, unneeded_bytes, collected], Garbage, G),
           asked := both([processes, heap_bytes, alive_bytes, collected], Asked, A),
           equal := larger(Equal, E),
+          live := both([processes, held_bytes, binaries, references, heap_bytes, asked], Live, L),
           binaries := both([processes, held_bytes, gives_back, binaries, references, heap_bytes, collected], Binaries, B)}.
 
 add(Keys, One, Sum) -> maps:merge(Sum, maps:from_list([{Key, maps:get(Key, One) + maps:get(Key, Sum)} || Key <- Keys])).

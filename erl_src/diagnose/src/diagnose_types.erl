@@ -9,7 +9,7 @@
               wakes/0, ticks/0,
               long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
               starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
-              nagle_delays/0, flaps/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
+              nagle_delays/0, flaps/0, other_threads/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
 -type look() :: #{format := 27,
@@ -221,11 +221,15 @@
                          scheduler_cores => float(),
                          reductions => non_neg_integer(),
                          delayed => float(),
+                         other_threads => other_threads(),
                          window_ms := pos_integer()}.
 %% share: of the time in which schedulers were busy. busy, waiting: of all their time; waiting is busy without work. threads: ordinary
 %% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time; scheduler_cores: that of its
 %% schedulers for Erlang code alone, where the system tells it; reductions: of all processes, a second. delayed: of the time in which its
 %% threads ran or were to run, the part in which the machine did not let them (0.0 where it does not say).
+-type other_threads() :: #{cores := float(), names := [#{label := binary(), count := pos_integer()}],
+                           nifs := [module()], drivers := [binary()]}.
+%% Of the VM's program, what threads ran that are not the VM's own: their names, and what may have started them.
 -type mapped() :: #{faults := non_neg_integer(), segments := non_neg_integer(), own_carrier := pos_integer(), ms := pos_integer()}.
 %% Page faults of the VM, and segments that heaps took from the kernel or from what the VM keeps of it; heaps of so many bytes have
 %% carriers of their own.
@@ -246,9 +250,11 @@
                    count := pos_integer(),
                    heap_bytes | used_bytes | large | large_heap_bytes | holding | held_bytes | holding_heap_bytes := non_neg_integer(),
                    deep | messages | behind | behind_messages | deepest | ready | suspended := non_neg_integer(),
+                   refers => sampled(),
                    sample := #{large | holding := sample_of() | none} | not_asked}.
 -type sample_of() :: #{collected := pos_integer(), working := non_neg_integer(), another := binary(), shared => [Pid :: binary()],
                        before := sampled(), 'after' := sampled()}.
+%% refers: what some have of those that hold binaries, where these are most of the node; those that work, too.
 %% kin: those of the suspects that are of it. working: so many others were drawn, and had work. another: one that was not collected, where
 %% there is one. large, holding: so many wait with a heap of 32 kB, or binaries of 10 kB, and more, whose bytes those are, and of whom
 %% there is a sample. deep: so many have a deep mailbox, with so many messages together; behind: fewer wait for them, as

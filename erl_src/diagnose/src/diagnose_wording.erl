@@ -234,6 +234,11 @@ evidence(too_few_schedulers, #{schedulers := Schedulers, processors := Processor
 evidence(too_many_schedulers, #{schedulers := Schedulers, processors := Processors}) ->
     io_lib:format("has ~ts schedulers for ~ts",
                   [count(Schedulers), case Processors of 1 -> "1 processor"; _ -> [count(Processors), " processors"] end]);
+evidence(native_time, #{other_cores := Cores, cores := Own, threads := Threads, modules := Modules, drivers := Drivers}) ->
+    io_lib:format("uses ~.1f cores in threads that are not the VM's~ts, and ~.1f cores in its schedulers~ts~ts",
+                  [Cores, [[": ", kinds_in(Threads)] || Threads =/= []], Own,
+                   [["; native functions are in ", lists:join(", ", Modules)] || Modules =/= []],
+                   [["; drivers: ", lists:join(", ", Drivers)] || Drivers =/= []]]);
 evidence(native_time, #{function := Function, cores := Cores, calls_a_second := Calls, us_a_call := Us, traced := Traced, in := In,
                         'of' := Of, table := Table}) ->
     io_lib:format("spends ~.1f cores in ~ts: ~ts calls a second of ~ts us each, by the ~ts processes that were traced~ts~ts~ts",
@@ -733,6 +738,8 @@ gives_back(#{gives_back := Back, collected := Collected, processes := Count, unl
     [shared_with(Evidence), " frees ", case Back of 0 -> "nothing"; _ -> bytes(Back) end,
      [[", unless ", lists:join(", ", Unless), " holds the same ones, too"] || Unless =/= []],
      to_see(Collected, Count)];
+gives_back(#{total_bytes := Total, asked := Asked}) ->
+    io_lib:format(", of the node's ~ts (~b were asked to measure this)", [bytes(Total), Asked]);
 gives_back(#{}) -> "".
 
 %% What each of them alone lets go stays.

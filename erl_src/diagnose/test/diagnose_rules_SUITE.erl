@@ -84,7 +84,7 @@
          functions_that_go_through_all_are_told_of/1, settings_of_logger_are_told_of/1, thresholds_of_the_monitor_are_told_of/1,
          modules_that_have_most_of_the_memory_are_told_of/1,
          what_is_meant_to_be_large_is_left/1, tables_of_otp_are_told_of_as_such/1, indices_of_mnesia_are_known/1,
-         texts_in_tables_are_told_of/1, texts_are_known/1]).
+         texts_in_tables_are_told_of/1, live_binaries_of_a_kind_are_told_of/1, what_processes_refer_to_is_known/1, threads_of_others_are_told_of/1, threads_of_others_are_known/1, texts_are_known/1]).
 -export([uneven_shares_are_told_of/1, shares_are_seen/1]).
 -export([large_dictionaries_are_told_of/1, large_dictionaries_are_seen/1, a_stack_is_no_dictionary/1]).
 -export([what_is_shared_is_not_copied/1, constants_are_not_copied/1, most_memory/2]).
@@ -225,7 +225,7 @@ all() ->
      functions_that_go_through_all_are_told_of, settings_of_logger_are_told_of, thresholds_of_the_monitor_are_told_of,
      modules_that_have_most_of_the_memory_are_told_of,
      what_is_meant_to_be_large_is_left, tables_of_otp_are_told_of_as_such, indices_of_mnesia_are_known, texts_in_tables_are_told_of,
-     texts_are_known].
+     live_binaries_of_a_kind_are_told_of, texts_are_known].
 
 parent(More) ->
     maps:merge(#{pid => ~"<0.9.0>", name => sites_sup, label => {supervisor, sites_sup, 1}, parents => 1,
@@ -1840,6 +1840,58 @@ sums_are_bounded_by_the_node(_) ->
     Busier = Returned#{sample := Samples#{holding := Sample#{'after' := Of(0), working := 28}}},
     ?assertEqual([], signs(#{groups => [Busier], memory => #{total => 9, binary => 100_000_000}}, [])).
 
+%% Who works is not collected, and may have most of the node.
+live_binaries_of_a_kind_are_told_of(_) ->
+    Refers = #{heap_bytes => 1, used_bytes => 1, least_used_bytes => 1, most_used_bytes => 1, held_bytes => 80_000_000,
+               binaries => #{members => 8, references => 3200, count => 32, charged_bytes => 80_000_000, bytes => 32_000_000}},
+    Workers = group(#{label => {worker, loop, 4}, count => 160, holding => 160, held_bytes => 1_600_000_000, holding_heap_bytes => 20_000_000,
+                      refers => Refers}),
+    Found = fun(Groups, Total) ->
+                    [{Label, Sign} || #{subject := #{group := #{label := Label}}, signs := Signs}
+                                          <- found(#{groups => Groups, memory => #{total => Total, binary => 650_000_000}}, []), Sign <- Signs]
+            end,
+    [{~"worker:loop/4", #{kind := binary_leak, advice := Advice} = Sign}] = Found([Workers], 700_000_000),
+    ?assert(has("prefetch", Advice)),
+    ?assertMatch({match, _}, re:run(said(Sign), "160 hold 640.0 MB in 640 binaries .64,000 references. by 20.0 MB of heap, of the node's 700.0 MB"
+                                                " .8 were asked")),
+    %% Of two sizes.
+    Half = Workers#{count := 80, holding := 80, held_bytes := 800_000_000},
+    [{_, #{evidence := #{processes := 160, held_bytes := 640_000_000, asked := 16}}}] = Found([Half, Half], 700_000_000),
+    %% Who has sent them holds some of the same ones.
+    Of = fun(Bytes) -> #{heap_bytes => 10_000, used_bytes => 10_000, held_bytes => 6_000_000,
+                         binaries => #{members => 6, references => 600, count => 6, charged_bytes => 6_000_000, bytes => Bytes}} end,
+    Sample = #{collected => 6, working => 0, another => ~"<0.9.0>", before => Of(6_000_000), 'after' => Of(0)},
+    Senders = group(#{label => {consumer, init, 1}, count => 160, heap_bytes => 20_000, holding => 160, holding_heap_bytes => 20_000,
+                      held_bytes => 160_000_000, sample => #{large => none, holding => Sample}}),
+    ?assertMatch([{~"consumer:init/1", _}], Found([Senders], 700_000_000)),
+    ?assertMatch([{~"worker:loop/4", _}], Found([Senders, Workers], 700_000_000)),
+    #{binaries := Binaries} = Refers,
+    [?assertEqual([], Found(Groups, Total))
+     || {Groups, Total} <- [{[Workers], 1_400_000_000}, {[Workers#{refers := Refers#{binaries := unknown}}], 700_000_000},
+                            {[Workers#{refers := Refers#{binaries := Binaries#{bytes := 4_000_000}}}], 700_000_000}]].
+
+%% Of a node whose memory is mostly binaries, those that work are asked, too; each binary counts once.
+what_processes_refer_to_is_known(_) ->
+    Works = fun Works(Kept, Left) -> _ = lists:seq(1, 2000), receive stop -> Kept after 1 -> Works(Kept, Left + 1) end end,
+    Size = max(120_000_000, erlang:memory(total)) div 4,
+    Pids = [spawn_link(fun() -> Works([binary:part(Binary, N, 100) || Binary <- [binary:copy(<<1>>, Size)], N <- lists:seq(1, 50)], 0) end)
+            || _ <- lists:seq(1, 8)],
+    ok = diagnose_test_wait(fun() -> erlang:memory(binary) >= 8 * Size end),
+    Self = self(),
+    _ = spawn_link(fun() ->
+                           process_flag(trap_exit, true),
+                           Until = erlang:monotonic_time(millisecond) + 10_000,
+                           #{groups := Groups} = diagnose_probe:first_look(#{}, normal, Until),
+                           {Told, _, _} = diagnose_probe:groups(Groups, [], #{}, true, Until, #{}),
+                           Self ! {told, Told}
+                   end),
+    Told = receive {told, All} -> All end,
+    _ = [begin true = unlink(Pid), exit(Pid, kill) end || Pid <- Pids],
+    Held = [{Count, Bytes} || #{refers := #{binaries := #{members := Count, bytes := Bytes}}} <- Told, Bytes >= Size],
+    %% By their heaps they may be of two sizes.
+    {Counts, Sums} = lists:unzip(Held),
+    ?assert(lists:sum(Counts) > 3 andalso abs(lists:sum(Sums) - lists:sum(Counts) * Size) =< Size div 10).
+
 %% Processes with heaps of other sizes each have a sample of their own, and what lives in some is not said of the others.
 estimates_are_added(_) ->
     Sampled = fun(Before, After) ->
@@ -3381,7 +3433,30 @@ delays_of_the_machine_are_no_pauses(_) ->
                   || {Delayed, Long, Us} <- [{0.0, 1, 99_800}, {0.5, 1, 99_800}, {0.5, 1, 130_000}, {0.5, 2, 35_000}]]),
     ?assertEqual([0.75, 0.0, 0.0],
                  [diagnose_probe:delayed(Before, After)
-                  || {Before, After} <- [{{10, 0, 0}, {20, 30, 0}}, {silent, {1, 1, 0}}, {{1, 1, 0}, {1, 1, 0}}]]).
+                  || {Before, After} <- [{{10, 0, 0, #{}}, {20, 30, 0, #{}}}, {silent, {1, 1, 0, #{}}}, {{1, 1, 0, #{}}, {1, 1, 0, #{}}}]]).
+
+%% Those of libraries work for more than the schedulers do.
+threads_of_others_are_told_of(_) ->
+    Other = #{cores => 1.8, names => [#{label => ~"leveldb:bg", count => 2}], nifs => [kvstore], drivers => [~"smsdrv"]},
+    Seen = #{share => 0.0, busy => 0.1, waiting => 0.0, threads => 4, cores => 2.0, window_ms => 100, other_threads => Other},
+    Found = fun(Collections) -> found(#{collections => Collections}, []) end,
+    [#{subject := node, signs := [#{kind := native_time, advice := Advice} = Sign]}] = Found(Seen),
+    ?assert(has("limit their number", Advice)),
+    ?assertMatch({match, _}, re:run(said(Sign), "uses 1.8 cores in threads that are not the VM's: leveldb:bg .2., and 0.4 cores in its"
+                                                " schedulers; native functions are in kvstore; drivers: smsdrv")),
+    [?assertEqual([], Found(None)) || None <- [Seen#{other_threads := Other#{cores := 0.4}}, Seen#{busy := 0.3}, maps:remove(other_threads, Seen)]].
+
+threads_of_others_are_known(_) ->
+    Threads = fun(Others) -> {9, 9, 9, maps:from_list([{Id, {Name, Ran * 1_000_000}} || {Id, Name, Ran} <- Others])} end,
+    ?assertMatch(#{other_threads := #{cores := 1.5, names := [#{label := ~"bg", count := 2}], drivers := []}},
+                 diagnose_probe:other_threads(Threads([{1, ~"bg", 50}, {2, ~"rests", 9}]),
+                                              Threads([{1, ~"bg", 850}, {2, ~"rests", 9}, {3, ~"bg", 700}]), 1000)),
+    [?assertEqual(#{}, diagnose_probe:other_threads(Before, After, 1000))
+     || {Before, After} <- [{silent, silent}, {Threads([]), silent}, {Threads([]), Threads([{1, ~"bg", 400}])}]],
+    %% Those of this one have names of the VM, each one of its own.
+    {Ran, _, OfSchedulers, Others} = diagnose_probe:threads(),
+    ?assert(OfSchedulers > 0 andalso OfSchedulers =< Ran),
+    ?assertEqual([], [Name || {Name, _} <- maps:values(Others), binary:match(Name, [~"erts", ~"sched", ~"beam"]) =/= nomatch]).
 
 binaries_that_came_since_are_not_beside(_) ->
     ?assertEqual(#{binary => 3}, diagnose_probe:least_binary(#{binary => 3, total => 9}, #{binary => 110, total => 120})),

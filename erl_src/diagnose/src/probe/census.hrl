@@ -303,6 +303,7 @@ is(false) -> 0.
 -spec joined(group(), group()) -> group().
 joined(A, B) ->
     maps:map(fun(deepest, Most) -> max(Most, maps:get(deepest, B));
+                (refers, Some) -> Some;
                 (Sort, Members) when Sort =:= some; Sort =:= larges; Sort =:= holders; Sort =:= vasts -> drawn(Members, maps:get(Sort, B));
                 (Sum, Value) -> Value + maps:get(Sum, B)
              end, A).

@@ -2,6 +2,9 @@
 %%% collections take, and the share that all collections have of the schedulers' time.
 
 -define(STACKS_MS, 50).
+%% So many threads that are not the VM's are told apart; one that ran for so small a part of the time is not counted.
+-define(OTHER_THREADS, 100).
+-define(OWN_DRIVERS, ["tcp_inet", "udp_inet", "sctp_inet", "ram_file_drv", "tty_sl", "efile", "zlib_drv", "inet_gethost"]).
 %% Stacks of so many of each sort are looked at again and again: each look is a signal to the process.
 -define(SAMPLED, 10).
 -define(TRACED, 10).
@@ -106,6 +109,9 @@ watch(Rows, Until, Accounting) ->
                                stays => maps:get(Pid, Stays, unknown) =/= false}}
                    || {Pid, {#{} = Last, _}} <- Lasts]}.
 
+known_or(Otherwise, silent) -> Otherwise;
+known_or(_, Known) -> Known.
+
 %% Processor time, reductions of all and time, milliseconds; how many cores the VM had between two of them, and how much was done a
 %% second. (A thread that the machine does not let run is in its state for as long, so accounting alone would say that it waits awake.)
 cpu() ->
@@ -115,49 +121,79 @@ cpu() ->
 cpu_since({Runtime, Reductions, Before, At}) ->
     Ms = max(1, now_ms() - At),
     After = within(fun threads/0, now_ms() + ?LAST_ANSWER_MS),
-    maps:merge(scheduler_cores(Before, After, Ms),
+    maps:merge(maps:merge(scheduler_cores(Before, After, Ms),
+                          known_or(#{}, within(fun() -> other_threads(Before, After, Ms) end, now_ms() + ?LAST_ANSWER_MS))),
                #{delayed => delayed(Before, After),
                  cores => (element(1, erlang:statistics(runtime)) - Runtime) / Ms,
                  reductions => 1000 * (element(1, erlang:statistics(reductions)) - Reductions) div Ms}).
 
-%% Nanoseconds in which the threads of the VM ran, in which they were to run and the machine did something else, and in which those of
-%% the schedulers for Erlang code ran (Linux tells them).
+%% @doc Nanoseconds in which the threads of the VM ran, in which they were to run and the machine did something else, and in which those of
+%% the schedulers for Erlang code ran (Linux tells them); and the threads that are not the VM's, with their names and how long they ran.
+-spec threads() -> {Ran, Waited, OfSchedulers, Others}
+              when Ran :: non_neg_integer(), Waited :: non_neg_integer(), OfSchedulers :: non_neg_integer(),
+                   Others :: #{pos_integer() => {Name :: binary(), Ran :: non_neg_integer()}}.
 threads() ->
     case prim_file:list_dir("/proc/self/task") of
-        {ok, Threads} -> lists:foldl(fun thread/2, {0, 0, 0}, Threads);
-        {error, _} -> {0, 0, 0}
+        {ok, Threads} ->
+            Ids = lists:sort([list_to_integer(Thread) || Thread <- Threads]),
+            {Sums, _, Others} = lists:foldl(fun thread/2, {{0, 0, 0}, #{}, #{}}, Ids),
+            erlang:append_element(Sums, Others);
+        {error, _} -> {0, 0, 0, #{}}
     end.
 
-thread(Thread, {Ran, Waited, OfSchedulers} = Sums) ->
-    case of_thread(Thread, "/schedstat") of
-        {ok, Text} ->
-            case binary:split(Text, <<" ">>, [global]) of
-                [R, W | _] ->
-                    Own = binary_to_integer(R),
-                    {Ran + Own, Waited + binary_to_integer(W), OfSchedulers + case is_of_scheduler(Thread) of true -> Own; false -> 0 end};
-                _ -> Sums
-            end;
-        {error, _} -> Sums
+%% A thread without a name of its own has that of the thread that made it, which is older.
+thread(Id, {{Ran, Waited, OfSchedulers}, Names, Others} = Seen) ->
+    case [of_thread(Id, File) || File <- ["/schedstat", "/comm"]] of
+        [{ok, Text}, {ok, Line}] ->
+            [R, W | _] = binary:split(Text, <<" ">>, [global]),
+            Own = binary_to_integer(R),
+            Name = hd(binary:split(Line, <<"\n">>)),
+            IsOther = is_map_key(Name, Names) orelse not is_of_vm(binary_to_list(Name)),
+            {{Ran + Own, Waited + binary_to_integer(W), OfSchedulers + is(not IsOther andalso is_of_scheduler(Name)) * Own},
+             Names#{Name => true},
+             case IsOther andalso map_size(Others) < ?OTHER_THREADS of true -> Others#{Id => {Name, Own}}; false -> Others end};
+        _ -> Seen
     end.
 
-of_thread(Thread, File) -> prim_file:read_file(lists:append(["/proc/self/task/", Thread, File])).
+of_thread(Id, File) -> prim_file:read_file(lists:append(["/proc/self/task/", integer_to_list(Id), File])).
 
 %% erts_sched_1; in OTP 25 1_scheduler, and 1_dirty_cpu_scheduler, cut off after 15 characters.
-is_of_scheduler(Thread) ->
-    case of_thread(Thread, "/comm") of
-        {ok, Name} -> binary:match(Name, <<"sched">>) =/= nomatch andalso binary:match(Name, <<"dirty">>) =:= nomatch;
-        {error, _} -> false
-    end.
+is_of_scheduler(Name) -> binary:match(Name, <<"sched">>) =/= nomatch andalso binary:match(Name, <<"dirty">>) =:= nomatch.
+
+%% The program itself, and what those of OTP 25 to 29 are called.
+is_of_vm(Name) ->
+    lists:any(fun(Own) -> lists:prefix(Own, lists:dropwhile(fun(Char) -> Char >= $0 andalso Char =< $9 end, Name)) end,
+              ["beam", "erts_", "sys_sig_", "sys_msg_", "async_", "_sched", "_dirty_", "_aux", "_poller"]).
+
+%% @doc The threads that are not the VM's and ran for so many cores together between two looks, with what may have started them: modules
+%% with native functions, and drivers that are not OTP's own.
+-spec other_threads(Before | silent, After | silent, Ms :: pos_integer()) -> #{} | #{other_threads := diagnose_types:other_threads()}
+              when Before :: tuple(), After :: tuple().
+other_threads({_, _, _, Before}, {_, _, _, After}, Ms) ->
+    Ran = [{Own - Was, Name} || {Id, {Name, Own}} <- maps:to_list(After), {_, Was} <- [maps:get(Id, Before, {Name, 0})], Own > Was],
+    case lists:sum([Ns || {Ns, _} <- Ran]) / (1.0e6 * Ms) of
+        Cores when Cores >= ?BUSY_CORES ->
+            Most = [Name || {Ns, Name} <- Ran, ?OTHER_THREADS * Ns >= 1.0e6 * Ms],
+            #{other_threads => #{cores => Cores, names => [#{label => unicode:characters_to_binary(Name, latin1), count => Count}
+                                           || {Count, Name} <- most_frequent(Most)],
+                                 nifs => with_native_code(), drivers => drivers()}};
+        _ -> #{}
+    end;
+other_threads(_, _, _) -> #{}.
+
+drivers() ->
+    {ok, Names} = erl_ddll:loaded_drivers(),
+    [unicode:characters_to_binary(Name) || Name <- lists:sublist(Names -- ?OWN_DRIVERS, ?NIF_MODULES)].
 
 %% Accounting that begins while a native function runs on a thread for long work takes that thread for a sleeping one, so the processor
 %% time of all threads would be taken for that of the others.
-scheduler_cores({_, _, Before}, {_, _, After}, Ms) when After > Before -> #{scheduler_cores => (After - Before) / (1.0e6 * Ms)};
+scheduler_cores({_, _, Before, _}, {_, _, After, _}, Ms) when After > Before -> #{scheduler_cores => (After - Before) / (1.0e6 * Ms)};
 scheduler_cores(_, _, _) -> #{}.
 
 %% @doc The part of the time between two looks at the threads in which they were to run and did not.
 -spec delayed(Threads, Threads) -> float()
-              when Threads :: {Ran :: non_neg_integer(), Waited :: non_neg_integer(), OfSchedulers :: non_neg_integer()} | silent.
-delayed({RanBefore, WaitedBefore, _}, {Ran, Waited, _}) ->
+              when Threads :: {Ran :: non_neg_integer(), Waited :: non_neg_integer(), OfSchedulers :: non_neg_integer(), map()} | silent.
+delayed({RanBefore, WaitedBefore, _, _}, {Ran, Waited, _, _}) ->
     Lost = max(0, Waited - WaitedBefore),
     ratio(Lost, Lost + max(0, Ran - RanBefore)) * 1.0;
 delayed(_, _) -> 0.0.
@@ -790,15 +826,17 @@ is_packed(#{}) -> false.
 
 %% Each reference to a binary takes words of the heap, so that a small heap has few. Each binary counts once; some are named, so
 %% that those of several processes can be told apart.
-binaries(Pid, Depth, Used) when Depth < ?DEEP, is_integer(Used), Used =< ?COUNTED_BYTES ->
+binaries(Pid, Depth, Used) when Depth < ?DEEP, is_integer(Used), Used =< ?COUNTED_BYTES -> references(Pid);
+binaries(_, _, _) -> unknown.
+
+references(Pid) ->
     case process_info(Pid, binary) of
         {binary, References} ->
             All = lists:ukeysort(1, References),
             #{references => length(References), count => length(All), bytes => lists:sum([Bytes || {_, Bytes, _} <- All]),
               some => maps:from_list([{Id, Bytes} || {Id, Bytes, _} <- lists:sublist(All, ?NAMED_BINARIES)])};
         undefined -> unknown
-    end;
-binaries(_, _, _) -> unknown.
+    end.
 
 middle([]) -> unknown;
 middle(Values) -> lists:nth((length(Values) + 1) div 2, lists:sort(Values)).

@@ -7,6 +7,8 @@
 -define(TOLD_GROUPS, 40).
 -define(SAMPLED_GROUPS, 12).
 -define(MANY_READY, 20).
+%% Where binaries are most of a node, members of so many kinds are asked for those that they refer to.
+-define(REFERRING, 4).
 -define(SAMPLE_MS, 1500).
 -define(COLLECTED, 6).
 %% To be asked by this look takes some.
@@ -74,10 +76,12 @@ groups(Groups, Rows, Held, IsCollecting, Until, Names) ->
     Kinds = maps:to_list(kinds(Groups, Limit)),
     {Largest, Left} = at_most(?TOLD_GROUPS, lists:sort(fun({_, One}, {_, Other}) -> is_larger(One, Other) end,
                                                        [Kind || {_, One} = Kind <- Kinds, is_worth(One, Limit)])),
-    Samples = maps:from_list(told_once([{Key, sample(One, min(Until, now_ms() + ?SAMPLE_MS))}
-                                        || IsCollecting, {Key, One} <- sampled_first(Largest)], Held)),
+    Sampled = [{Key, sample(One, min(Until, now_ms() + ?SAMPLE_MS))} || IsCollecting, {Key, One} <- sampled_first(Largest)],
+    Refers = referring(Largest, memory(), min(Until, now_ms() + ?SAMPLE_MS)),
+    Samples = maps:from_list(told_once(Sampled, maps:merge(Held, maps:from_list([{Pid, ids(before, #{before => Back})}
+                                                                                 || {_, All} <- Refers, {Pid, Back} <- All])))),
     Kin = maps:groups_from_list(fun(Row) -> key(Row, Names) end, Rows),
-    Told = lists:append([told(Key, One, maps:get(Key, Samples, not_asked), maps:get(Key, Kin, []), Names) || {Key, One} <- Largest]),
+    Told = lists:append([told(Key, One#{refers => proplists:get_value(Key, Refers, [])}, maps:get(Key, Samples, not_asked), maps:get(Key, Kin, []), Names) || {Key, One} <- Largest]),
     Unlooked = case IsCollecting of
                    true -> unlooked([{One, is_looked_at(maps:get(Key, Samples, not_asked)), vast_ones(One)} || {Key, One} <- Kinds]);
                    false -> not_asked
@@ -106,6 +110,23 @@ told_once(Samples, Suspects) ->
                                         maps:merge(Known, Own)}
                                end, #{}, Samples),
     Told.
+
+%% Of the kinds that may have most of a node whose memory is mostly binaries: what some of the members refer to, those that work, too. After
+%% idle ones were collected, that is what lives. Each binary counts with the first kind, as for the samples.
+referring(Kinds, #{binary := Bytes, total := Total}, Until) when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
+    Most = ranked(?REFERRING, [{Held, Kind} || {_, #{held := Held}} = Kind <- Kinds, Held >= ?SAMPLED_HELD]),
+    Told = told_once([{Key, #{holding => [{Pid, #{before => Back, 'after' => Back}}
+                                          || {_, Pid, _, _} <- Holders, Back <- [within(fun() -> refers(Pid) end, Until)], is_map(Back)]}}
+                      || {_, {Key, #{holders := Holders}}} <- Most], #{}),
+    [{Key, [{Pid, Back} || {Pid, #{before := Back}} <- Holding]} || {Key, #{holding := Holding}} <- Told];
+referring(_Kinds, _Memory, _Until) -> [].
+
+%% A heap of this size has so many references at most that a list of them fits into the memory of a helper, or ends it.
+refers(Pid) ->
+    case depth(Pid) < ?DEEP andalso held(Pid) of
+        #{used := Used, binaries := unknown} = Held when Used =< ?COLLECTED_BYTES -> Held#{binaries := references(Pid)};
+        Held -> Held
+    end.
 
 ids(When, Back) ->
     case maps:get(When, Back) of
@@ -278,8 +299,10 @@ without(Rows, All) ->
 part(Label, #{count := Count, heap := Heap, used := Used, large := Large, large_heap := LargeHeap,
               holding := Holding, held := Held, holding_heap := HoldingHeap,
               deep := Deep, messages := Messages, deepest := Deepest, behind := Behind, behind_messages := BehindMessages,
-              ready := Ready, suspended := Suspended, larges := Larges, holders := Holders}, Sample, Members, Kin, Names) ->
+              ready := Ready, suspended := Suspended, larges := Larges, holders := Holders} = One, Sample, Members, Kin, Names) ->
     Pids = [Pid || {Pid, L} <- maps:to_list(Members), L =:= Label],
+    Refers = [Back || {Pid, Back} <- maps:get(refers, One, []), is_map_key(Pid, Members)],
+    (maps:from_list([{refers, add(Refers)} || Refers =/= []]))
     #{label => Label, count => Count, heap_bytes => Heap, used_bytes => Used, large => Large, large_heap_bytes => LargeHeap,
       holding => Holding, held_bytes => Held, holding_heap_bytes => HoldingHeap, deep => Deep, messages => Messages, deepest => Deepest,
       behind => Behind, behind_messages => BehindMessages, ready => Ready, suspended => Suspended,

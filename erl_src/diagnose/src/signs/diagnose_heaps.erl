@@ -20,7 +20,7 @@ of_process(Suspect, Look) ->
         ++ binary_leak(Suspect, Look).
 
 %% @doc The signs of processes alike, of which a sample was collected (see estimated/1).
--spec of_group(#{garbage | asked | equal | binaries := map() | none, _ => _}, diagnose_types:look()) -> [diagnose_types:sign()].
+-spec of_group(#{garbage | asked | equal | binaries | live := map() | none, _ => _}, diagnose_types:look()) -> [diagnose_types:sign()].
 of_group(Group, Look) -> garbage(Group) ++ asked_heaps(Group, Look) ++ equal_heaps(Group, Look) ++ group_binaries(Group, Look).
 
 %% @doc The signs of the collections of all processes.
@@ -264,11 +264,11 @@ lives(#{idle := false, pauses := #{why := [_ | _] = Why}}) ->
     [lists:sum([Left || #{left := Left} <- Why]) div max(1, lists:sum([Count || #{count := Count} <- Why]))];
 lives(#{}) -> [].
 
-%% Not more than the node has.
+%% Not more than the node has beside what kinds with more refer to: to find the same binary with both, few are asked.
 group_binaries(#{binaries := #{held_bytes := Held, gives_back := Returns, heap_bytes := Heap, references := References,
                                another := Another} = Binaries} = Group,
                Look) ->
-    All = min(Held, max_binaries(Look)),
+    All = min(Held, max_binaries(Group, Look)),
     Back = min(Returns, All),
     Evidence = (maps:remove(another, Binaries))#{held_bytes := All, gives_back := Back, unless => may_hold(Back, Group, Look)},
     if
@@ -278,9 +278,19 @@ group_binaries(#{binaries := #{held_bytes := Held, gives_back := Returns, heap_b
         All - Back >= ?HELD_BYTES, 50 * Heap =< All, References >= ?REFERENCES ->
             [sign(binary_leak, Evidence, "If only parts of them are needed, keep copies of these (binary:copy/1).",
                   diagnose_proof:collect(#{pid => Another}))];
-        true -> []
+        true -> live_binaries(Group, Look)
     end;
-group_binaries(#{}, _Look) -> [].
+group_binaries(Group, Look) -> live_binaries(Group, Look).
+
+%% They have most of the node, whatever they do.
+live_binaries(#{live := #{held_bytes := Held} = Live, members := [#{pid := Pid} | _]}, #{memory := #{binary := Bytes, total := Total}})
+  when Held >= ?MOST_BYTES, 2 * Held >= Total, 2 * Bytes >= Total ->
+    [sign(binary_leak, Live#{held_bytes := min(Held, Bytes), gives_back => unknown, total_bytes => Total},
+          "These binaries are in use, or were a moment ago. If they are bounded and meant to be that many (a cache, data on their way), leave"
+          " them. Otherwise have each process take less ahead (prefetch, max_bytes, the next request only after the last one is done), limit"
+          " how many such processes there are, or keep only the parts that are needed (binary:copy/1).",
+          diagnose_proof:collect(#{pid => Pid}))];
+live_binaries(#{}, _Look) -> [].
 
 %% Whose binaries are too many to be listed, so they may be the same.
 may_hold(Back, #{kin := Kin}, #{suspects := Suspects}) ->
@@ -288,23 +298,38 @@ may_hold(Back, #{kin := Kin}, #{suspects := Suspects}) ->
                    || #{pid := Pid, binaries := unknown, held_bytes := Bytes} = One <- Suspects, is_integer(Bytes),
                       ?MAY_HOLD * Bytes >= Back, Back > 0, not lists:member(Pid, Kin)], ?NAMED).
 
-max_binaries(#{memory := #{binary := Bytes}}) -> Bytes;
-max_binaries(#{}) -> infinity.
+max_binaries(#{label := Label} = Group, #{memory := #{binary := Bytes}, groups := Groups}) when is_list(Groups) ->
+    Lives = maps:groups_from_list(fun({L, _}) -> L end, fun({_, Held}) -> Held end,
+                                  [{L, Held} || #{label := L} = One <- Groups, #{held_bytes := Held} <- [estimated_live(One)], L =/= Label]),
+    Own = case Group of #{live := #{held_bytes := Held}} -> Held; #{} -> 0 end,
+    max(0, Bytes - lists:sum([Sum || {_, Of} <- maps:to_list(Lives), Sum <- [lists:sum(Of)], Sum > Own]));
+max_binaries(_Group, #{memory := #{binary := Bytes}}) -> Bytes;
+max_binaries(_Group, #{}) -> infinity.
 
 %% @doc What the sample of a group says of all of it: the garbage of those with a large heap, where that is half of it at least, what
 %% lives in them, where that is equal in all, and the binaries of those that hold some, each counted once as far as the sample tells.
--spec estimated(diagnose_types:group()) -> #{garbage | asked | equal | binaries := map() | none, _ => _}.
-estimated(#{sample := #{large := Large, holding := Holding}} = Group) ->
+-spec estimated(diagnose_types:group()) -> #{garbage | asked | equal | binaries | live := map() | none, _ => _}.
+estimated(Group) -> of_sample(Group#{live => estimated_live(Group)}).
+
+of_sample(#{sample := #{large := Large, holding := Holding}} = Group) ->
     Group#{garbage => estimated_garbage(idle_part([large, large_heap_bytes], Group, Large), Large),
            asked => estimated_asked(Group, Large),
            equal => estimated_equal(Group, Large),
            binaries => estimated_binaries(idle_part([holding, held_bytes, holding_heap_bytes], Group, Holding), Holding)};
-estimated(#{} = Group) -> Group#{garbage => none, asked => none, equal => none, binaries => none}.
+of_sample(#{} = Group) -> Group#{garbage => none, asked => none, equal => none, binaries => none}.
 
 %% Those that work collect soon: garbage, and binaries that wait to be let go, are those of the idle part. What lives is in all.
 idle_part(Keys, Group, #{collected := Idle, working := Working}) ->
     maps:map(fun(_, All) -> All * Idle div (Idle + Working) end, maps:with(Keys, Group));
 idle_part(_, _, none) -> #{}.
+
+%% As those that hold binaries and were asked.
+estimated_live(#{refers := #{binaries := #{charged_bytes := Charged, bytes := Bytes, count := Binaries, references := References,
+                                           members := Asked}},
+                 held_bytes := Held, holding := Count, holding_heap_bytes := Heap}) when Charged > 0 ->
+    #{processes => Count, held_bytes => Held * Bytes div Charged, binaries => Binaries * Count div Asked,
+      references => References * Count div Asked, heap_bytes => Heap, asked => Asked};
+estimated_live(#{}) -> none.
 
 %% What lives in each is as large as in the others, to a percent: so it probably is the same.
 estimated_equal(#{large := Count, large_heap_bytes := Heap},

@@ -8,9 +8,11 @@
 
 -include("../diagnose_bounds.hrl").
 
-%% @doc The sign of the native function in which the processes that were traced spent most time.
+%% @doc The signs of the native function in which the processes that were traced spent most time, and of threads that are not the VM's.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
-of_node(#{native_times := #{ms := Ms, traced := Traced, most := Most}, collections := #{cores := All}}) ->
+of_node(Look) -> times(Look) ++ other_threads(Look).
+
+times(#{native_times := #{ms := Ms, traced := Traced, most := Most}, collections := #{cores := All}}) ->
     %% It was measured by a clock: on a busy machine that is more than all the processor time of the node.
     [sign(native_time,
           #{function => label(Function), cores => Cores, calls_a_second => round(1000 * Count / Ms),
@@ -20,7 +22,20 @@ of_node(#{native_times := #{ms := Ms, traced := Traced, most := Most}, collectio
      || #{function := Function, us := Us, count := Count, in := In, label := Label, table := Table} <- Most,
         Cores <- [min(All, Us / (1000 * Ms))],
         Cores >= ?NATIVE_TIME, Cores * 1000 * Ms >= ?LONG_CALL_US * Count];
-of_node(#{}) -> [].
+times(#{}) -> [].
+
+%% More than the VM itself does. (Where the machine is busy, these threads get no more than a part, as all.)
+other_threads(#{collections := #{other_threads := #{cores := Cores, names := Names, nifs := Modules, drivers := Drivers}} = Collections}) ->
+    Own = diagnose_work_time:cores(Collections),
+    [sign(native_time,
+          #{other_cores => Cores, cores => Own, threads => Names,
+            modules => [text("~tp", [Module]) || Module <- Modules], drivers => Drivers},
+          "The schedulers do not see this work, and share the processors with it. A native library or a driver has started these threads. If"
+          " their work is meant to be that much (compaction, numeric work), limit their number in the settings of the library, and leave"
+          " processors to the schedulers. Otherwise find out what they do: perf top of the node's process names their functions.",
+          diagnose_proof:look())
+     || Cores >= ?BUSY_CORES, Cores >= ?OTHER_TIMES * Own];
+other_threads(#{}) -> [].
 
 label_or_unknown(none) -> unknown;
 label_or_unknown(Function) -> label(Function).

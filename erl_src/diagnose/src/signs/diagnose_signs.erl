@@ -57,7 +57,7 @@ known_fault(#{used_bytes := Used, hibernates := Hibernates, depth := Depth},
 
 %% @doc The signs of processes alike that no single one of them shows: what a sample gave back (see diagnose_heaps:estimated/1), and what
 %% all hold together.
--spec of_group(#{garbage | asked | equal | binaries := map() | none, _ => _}, diagnose_types:look()) -> [diagnose_types:sign()].
+-spec of_group(#{garbage | asked | equal | binaries | live := map() | none, _ => _}, diagnose_types:look()) -> [diagnose_types:sign()].
 of_group(Group, Look) -> diagnose_mailboxes:of_group(Group, Look) ++ diagnose_heaps:of_group(Group, Look).
 
 %% @doc The signs of the node itself.
