@@ -12,7 +12,7 @@
 %% For the tests.
 -export([first_look/3, at_both/2, mapped_since/2, answers/3, two_layouts/1, shape/1, group/1, joined/2, kinds/2, sampled_first/1,
          unlooked/1, groups/6, told_once/2, alone_in_order/1, parts/5, reason/3, reasons/2, is_long/3,
-         untraced_us/3, waits_for/2, elsewhere/2, other_threads/3, threads/0,
+         untraced_us/3, waits_for/2, elsewhere/2, larger_memory/2, other_threads/3, threads/0,
          stays/2, emptied/1, long_runs/2, early_runs/3, own_runs/2, long_run_ms/1, works_natively/1, is_swept/3, is_packed/1, quota/1,
          halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
          most_calling/2, lowered/2, locked_on/4, label_before_keys/1, by_callback/1,
@@ -21,8 +21,9 @@
          is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, states_of/1, nagle_delays/1, native_times/1,
          native_times_ended/1, flaps/1, wakes/2, asked_for_modules/1, in_tables/1, buffers/0, tables/0, monitored_beside/2, left_sockets/1,
          left_at_both/2, unread_of/1, alarm/1, piles/1, are_of_connections/1, some/2, texts_of/1, not_accepted/1, backlogs_of/1,
-         local_text/2, starting/1, in_common/3, not_loaded/1, unanswered/1, places/1, place/1, logging/2, caller_of_logger/1, arrivals/1, debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, large_code/1, file_owners/1, ticks/1,
-         too_many_ticks/2, suspenders/3, who_call/2, freed_natively/2,
+         local_text/2, starting/1, in_common/3, not_loaded/1, unanswered/1, places/1, place/1, logging/2, caller_of_logger/1, arrivals/1,
+         debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, large_code/1, file_owners/1, ticks/1, too_many_ticks/2,
+         suspenders/3, who_call/2, freed_natively/2, growth/1,
          mostly_hibernates/1, began_with/1, are_same_calls/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
@@ -444,9 +445,11 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                                             Deadline)}, Bytes),
     Small = within(fun small_things/0, now_ms() + ?ANSWER_MS),
     Beside = beside_processes(Census, Deadline),
+    Later = memory(),
     ok = tell(Keeper, #{tables => known(Tables),
+                        memory => larger_memory(Memory, Later),
                         ports => Ports,
-                        binaries_beside => beside(least_binary(Memory, memory()), Held, Deadline),
+                        binaries_beside => beside(least_binary(Memory, Later), Held, Deadline),
                         processes_beside => Beside,
                         large_code => large_code(memory()),
                         file_owners => soon(fun() -> file_owners(Pids) end),
@@ -533,6 +536,11 @@ beside(_, _, _) -> not_needed.
 -spec least_binary(Memory, Memory) -> #{binary => non_neg_integer()} | unknown when Memory :: #{atom() => non_neg_integer()} | unknown.
 least_binary(#{binary := Before}, #{binary := After}) -> #{binary => min(Before, After)};
 least_binary(_, _) -> unknown.
+
+%% @doc Of two looks at all memory, the one with more: what has grown since the first one is a part of it, too.
+-spec larger_memory(Memory, Memory) -> Memory when Memory :: #{atom() => non_neg_integer()} | unknown.
+larger_memory(#{total := Before} = Memory, #{total := After}) when Before >= After -> Memory;
+larger_memory(_, Memory) -> Memory.
 
 counted_meanwhile(silent) -> [];
 counted_meanwhile(Counts) -> Counts.

@@ -266,8 +266,10 @@
 %% each as often as it is referred to; bytes: each once.
 
 -type counts() :: {Ms :: non_neg_integer(), #{processes | ports | atoms | tables => {Count :: non_neg_integer(), Limit :: pos_integer()},
-                                                 modules => pos_integer(), files => {Count :: non_neg_integer(), Limit :: pos_integer()},
+                                                 modules => pos_integer(), sockets => non_neg_integer(),
+                                                 files => {Count :: non_neg_integer(), Limit :: pos_integer()},
                                                  new_files => [{binary() | socket | closed, Count :: pos_integer()}]}}.
+%% sockets: of the module socket. new_files: what some files are that were not open at first.
 -type table() :: #{name := atom(),
                    bytes := non_neg_integer(),
                    size := non_neg_integer(),
@@ -311,9 +313,11 @@
                      in := [{mfa(), pos_integer()}], labels := [{mfa(), pos_integer()}]}.
 %% How often the code server was asked for modules that are not loaded, how many these are, how often it was asked for one again; and of
 %% some of those that asked, in which functions, and what they are.
--type ports() :: #{skipped := non_neg_integer(), waiting := [waiting_port()], names := [{binary(), Count :: pos_integer()}],
+-type ports() :: #{skipped := non_neg_integer(), connection_limit => non_neg_integer(), waiting := [waiting_port()], names := [{binary(), Count :: pos_integer()}],
                    owners := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]}.
--type waiting_port() :: #{port := binary(), to := binary(), socket := boolean(), bytes := pos_integer()}.
+-type waiting_port() :: #{port := binary(), to := binary(), socket := boolean(), connection => boolean(), bytes := pos_integer()}.
+%% connection: to another node. The VM does not tell how much waits for it beside the port, up to connection_limit (+zdbbl) before who sends
+%% is suspended.
 -type run_queues() :: #{looks := non_neg_integer(), ready := [{Least :: non_neg_integer(), Most :: non_neg_integer()}],
                         dirty => [#{threads := cpu | io, count := non_neg_integer(), waiting := [non_neg_integer()],
                                      holders => [#{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none}]}]}.

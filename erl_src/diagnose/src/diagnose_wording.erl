@@ -448,8 +448,8 @@ evidence(dirty_queue, #{threads := Threads, count := Count, waiting := Waiting, 
 evidence(deep_stack, #{stack_bytes := Bytes, in := In}) ->
     io_lib:format("has ~ts of stack, in ~ts", [bytes(Bytes), lists:join(", ", In)]);
 evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := Total, messages := Messages} = Evidence) ->
-    io_lib:format("has ~ts of heap (~ts used or not collected yet) of the node's ~ts~ts~ts",
-                  [bytes(Heap), bytes(Used), bytes(Total), [[", and ", count(Messages), " messages wait"] || Messages > 0],
+    io_lib:format("has ~ts of heap (~ts used or not collected yet)~ts~ts~ts",
+                  [bytes(Heap), bytes(Used), [[" of the node's ", bytes(Total)] || Heap =< Total], [[", and ", count(Messages), " messages wait"] || Messages > 0],
                    [["; it works mostly", in_function(In)] || #{in := In} <- [Evidence], In =/= unknown]]);
 evidence(code_churn, #{looks := Looks, modules := Modules, in := In}) ->
     io_lib:format("reloads modules all the time: ~ts~ts",
@@ -469,12 +469,15 @@ evidence(many_ets_tables, #{count := Count, growth_a_second := Growth, owners :=
                    [["; there are ",
                      lists:join(", ", [io_lib:format("~ts of the name ~tp, one owned by ~ts", [count(N), Name, Owner])
                                        || #{name := Name, count := N, owner := Owner} <- Named])] || Named =/= []]]);
-evidence(binaries_beside, #{bytes := Bytes, total_bytes := Total, tables := Tables, buffers := Buffers, messages := Messages}) ->
-    io_lib:format("has ~ts of binaries (of ~ts of memory) to which no heap of a process refers; ~ts~ts~ts",
+evidence(binaries_beside, #{bytes := Bytes, total_bytes := Total, tables := Tables, buffers := Buffers, messages := Messages} = Evidence) ->
+    io_lib:format("has ~ts of binaries (of ~ts of memory) to which no heap of a process refers; ~ts~ts~ts~ts",
                   [bytes(Bytes), bytes(Total), in_tables(Tables),
                    [["; the buffers of ", count(Sockets), " sockets of TCP that wait for data may have ", bytes(Of)]
                     || #{sockets := Sockets, bytes := Of} <- [Buffers]],
-                   [["; ", count(Messages), " messages wait"] || is_integer(Messages), Messages >= ?BEHIND]]);
+                   [["; ", count(Messages), " messages wait"] || is_integer(Messages), Messages >= ?BEHIND],
+                   [full_ports(maps:get(waits, Evidence, [])),
+                    [[" and others; ", count(Sockets), " sockets hold bytes"] || #{waiting_sockets := Sockets} <- [Evidence], Sockets > 3],
+                    [[", and up to ", bytes(Limit), " wait beside each such port (+zdbbl)"] || #{connection_limit := Limit} <- [Evidence]]]]);
 evidence(processes_beside, #{bytes := Bytes, of_processes := Sum, processes := Count, timers := Timers, makers := Makers}) ->
     io_lib:format("has ~ts of the memory of processes in none of them (its ~ts processes have ~ts together), and ~ts~ts",
                   [bytes(Bytes), count(Count), bytes(Sum),

@@ -84,7 +84,10 @@
          functions_that_go_through_all_are_told_of/1, settings_of_logger_are_told_of/1, thresholds_of_the_monitor_are_told_of/1,
          modules_that_have_most_of_the_memory_are_told_of/1,
          what_is_meant_to_be_large_is_left/1, tables_of_otp_are_told_of_as_such/1, indices_of_mnesia_are_known/1,
-         texts_in_tables_are_told_of/1, live_binaries_of_a_kind_are_told_of/1, what_processes_refer_to_is_known/1, threads_of_others_are_told_of/1, threads_of_others_are_known/1, texts_are_known/1]).
+         texts_in_tables_are_told_of/1, texts_are_known/1]).
+-export([live_binaries_of_a_kind_are_told_of/1, what_processes_refer_to_is_known/1, threads_of_others_are_told_of/1,
+         threads_of_others_are_known/1, a_part_is_no_more_than_the_whole/1, binaries_that_wait_for_others_are_told_of/1,
+         own_sockets_that_are_kept_are_told_of/1]).
 -export([uneven_shares_are_told_of/1, shares_are_seen/1]).
 -export([large_dictionaries_are_told_of/1, large_dictionaries_are_seen/1, a_stack_is_no_dictionary/1]).
 -export([what_is_shared_is_not_copied/1, constants_are_not_copied/1, most_memory/2]).
@@ -225,7 +228,9 @@ all() ->
      functions_that_go_through_all_are_told_of, settings_of_logger_are_told_of, thresholds_of_the_monitor_are_told_of,
      modules_that_have_most_of_the_memory_are_told_of,
      what_is_meant_to_be_large_is_left, tables_of_otp_are_told_of_as_such, indices_of_mnesia_are_known, texts_in_tables_are_told_of,
-     live_binaries_of_a_kind_are_told_of, texts_are_known].
+     live_binaries_of_a_kind_are_told_of, what_processes_refer_to_is_known, threads_of_others_are_told_of, threads_of_others_are_known,
+     a_part_is_no_more_than_the_whole, binaries_that_wait_for_others_are_told_of, own_sockets_that_are_kept_are_told_of,
+     texts_are_known].
 
 parent(More) ->
     maps:merge(#{pid => ~"<0.9.0>", name => sites_sup, label => {supervisor, sites_sup, 1}, parents => 1,
@@ -366,6 +371,11 @@ programs_are_told_of(_) ->
                  owners => [{~"<0.9.0>", ntp_worker, 3}], labels => [{{ntp, init, 1}, 1}]},
     Found = fun(More) -> signs(#{programs => maps:merge(Programs, More)}, []) end,
     ?assertMatch([{os_processes, #{alive := 100, owners := [#{label := ~"<0.9.0> (ntp_worker)"}]}}], Found(#{alive => 100})),
+    %% Each camera has one, which stays.
+    Cameras = #{alive => 130, seen => 0, started_a_second => 0, owners => [{~"<0.9.0>", '', 1}, {~"<0.10.0>", '', 1}], labels => [{{camera, init, 1}, 130}]},
+    ?assertEqual([], Found(Cameras)),
+    [?assertMatch([_], Found(maps:merge(Cameras, Other)))
+     || Other <- [#{seen => 1}, #{labels => [{{os, cmd, 2}, 130}]}, #{owners => [{~"<0.9.0>", '', 2}]}]],
     ?assertMatch([{os_processes, #{started_a_second := 12}}], Found(#{started_a_second => 12, seen => 20})),
     [?assertEqual([], Found(More))
      || More <- [#{}, #{alive => 99}, #{started_a_second => 9, seen => 30}, #{started_a_second => 30, seen => 9}]],
@@ -1689,6 +1699,33 @@ files_that_are_not_closed_are_told_of(_) ->
     [?assertEqual([], [Sign || {near_limit, _} = Sign <- signs(#{counts => Counts, files => {400, 4096}}, [])])
      || Counts <- [Looks(fun(N) -> 400 + 4 * N end, fun(N) -> 100 + 4 * N end), Looks(fun(_) -> 400 end, One), LooksOf(fun(N) -> 400 + 4 * N end, One, [{socket, 50}]),
                    Looks(fun(N) -> 3 + N div 3 end, One), Looks(fun(N) -> 400 + 50 * (N rem 2) + N end, One)]].
+
+%% Sockets of the module socket are no ports. Those of clients come with a process each.
+own_sockets_that_are_kept_are_told_of(_) ->
+    Looks = fun(Processes) ->
+                    [{100 * N, (counts(600))#{sockets => 300 + 4 * N, files => {400 + 4 * N, 4096}, ports := {9, 65_536},
+                                              processes := {600 + Processes * N, 1_000_000}}} || N <- lists:seq(0, 38)]
+            end,
+    Started = #{left => [#{pid => ~"<0.9.0>", name => uploader, label => unknown, parents => 1, born => 150, ended => 0,
+                           labels => [{{gen_tcp_socket, init, 1}, 150}]}]},
+    Found = fun(Counts, More) ->
+                    Seen = #{counts => Counts, files => {400, 4096}, starts => maps:merge(maps:get(starts, nothing()), More)},
+                    [Sign || #{signs := Signs} <- found(Seen, []), #{kind := near_limit, evidence := #{what := files}} = Sign <- Signs]
+            end,
+    [#{advice := Advice} = Sign] = Found(Looks(4), Started),
+    ?assert(has("close each when its answer", Advice)),
+    ?assertMatch({match, _}, re:run(said(Sign), "uploader. started 150 in the inspection .150 of gen_tcp_socket:init/1.")),
+    ?assertMatch([_], Found(Looks(0), #{})),
+    [?assertEqual([], Found(Looks(Processes), More)) || {Processes, More} <- [{4, #{}}, {8, Started}]],
+    [?assert(is_integer(Count)) || #{sockets := Count} <- [element(2, hd(diagnose_probe:growth(erlang:monotonic_time(millisecond))))]],
+    ?assert(has("inet_backend", advice_of_garbage({gen_tcp_socket, init, 1})) andalso not has("inet_backend", advice_of_garbage({m, f, 1}))).
+
+advice_of_garbage(Label) ->
+    Sampled = #{collected => 6, working => 0, another => ~"<0.9.0>", before => sampled(720_000, 720_000), 'after' => sampled(7200, 7200)},
+    [#{signs := [#{kind := uncollected_garbage, advice := Advice}]}] =
+        found(#{groups => [group(#{label => Label, count => 500, large => 500, large_heap_bytes => 60_000_000, heap_bytes => 60_000_000,
+                                   sample => #{large => Sampled, holding => none}})]}, []),
+    Advice.
 
 %% The VM tells them when they come; nothing is known of those that wait already.
 what_comes_to_a_deep_mailbox_is_told_of(_) ->
@@ -3457,6 +3494,32 @@ threads_of_others_are_known(_) ->
     {Ran, _, OfSchedulers, Others} = diagnose_probe:threads(),
     ?assert(OfSchedulers > 0 andalso OfSchedulers =< Ran),
     ?assertEqual([], [Name || {Name, _} <- maps:values(Others), binary:match(Name, [~"erts", ~"sched", ~"beam"]) =/= nomatch]).
+
+%% What grows may have more than the node had at the first look.
+a_part_is_no_more_than_the_whole(_) ->
+    Says = fun(Heap) -> unicode:characters_to_list(said(#{kind => large_heap, evidence => #{heap_bytes => Heap, used_bytes => 9, total_bytes => 200_000_000,
+                                                                                      messages => 0}})) end,
+    ?assertEqual({true, false}, {has("of the node's 200.0 MB", Says(150_000_000)), has("of the node's", Says(210_000_000))}),
+    ?assertEqual([2, 3, 3, unknown], [case diagnose_probe:larger_memory(Before, After) of #{total := Total} -> Total; unknown -> unknown end
+                                      || {Before, After} <- [{#{total => 1}, #{total => 2}}, {#{total => 3}, #{total => 2}},
+                                                             {unknown, #{total => 3}}, {unknown, unknown}]]).
+
+binaries_that_wait_for_others_are_told_of(_) ->
+    Beside = fun(Waiting) ->
+                     [#{signs := [#{kind := binaries_beside, advice := Advice} = Sign]}] =
+                         found(#{binaries_beside => #{bytes => 220_000_000, tables => []}, memory => #{total => 260_000_000},
+                                 ports => #{skipped => 0, waiting => Waiting, names => [], owners => [], connection_limit => 1_073_741_824}}, []),
+                     {Advice, said(Sign)}
+             end,
+    Port = #{port => ~"#Port<0.7>", to => ~"store@host", socket => false, connection => true, bytes => 69_150},
+    {OfNode, Node} = Beside([Port]),
+    ?assert(has("smaller +zdbbl", OfNode) andalso has("another place that the VM does not tell", OfNode)),
+    ?assertMatch({match, _}, re:run(Node, "not read yet: 69.2 kB by store@host .#Port<0.7>., and up to 1073.7 MB wait beside")),
+    {OfSockets, Sockets} = Beside([Port#{socket := true, connection := false, bytes := 1_000_000, to := ~"127.0.0.1:99"} || _ <- lists:seq(1, 150)]),
+    ?assert(has("send_timeout_close", OfSockets) andalso not has("smaller +zdbbl", OfSockets)),
+    ?assertMatch({match, _}, re:run(Sockets, "by 127.0.0.1:99 .* and others; 150 sockets hold bytes")),
+    [?assertEqual({false, false}, {has("smaller +zdbbl", Advice), has("send_timeout_close", Advice)})
+     || {Advice, _} <- [Beside([]), Beside([Port#{socket := true, connection := false}])]].
 
 binaries_that_came_since_are_not_beside(_) ->
     ?assertEqual(#{binary => 3}, diagnose_probe:least_binary(#{binary => 3, total => 9}, #{binary => 110, total => 120})),

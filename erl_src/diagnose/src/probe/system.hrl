@@ -49,13 +49,23 @@
 -define(CARRIER, 8_388_608).
 
 %% @doc How many there are and how many there may be.
--spec counts() -> #{processes | ports | atoms | tables => {non_neg_integer(), pos_integer()}, modules => pos_integer()}.
+-spec counts() -> #{processes | ports | atoms | tables => {non_neg_integer(), pos_integer()}, modules => pos_integer(),
+                     sockets => non_neg_integer()}.
 counts() ->
     #{processes => {erlang:system_info(process_count), erlang:system_info(process_limit)},
       ports => {erlang:system_info(port_count), erlang:system_info(port_limit)},
       atoms => {erlang:system_info(atom_count), erlang:system_info(atom_limit)},
       tables => {erlang:system_info(ets_count), erlang:system_info(ets_limit)},
+      sockets => own_sockets(),
       modules => length(erlang:loaded())}.
+
+%% Those of the module socket, which are no ports. Not every emulator has it.
+own_sockets() ->
+    try prim_socket:info() of
+        #{counters := #{num_sockets := Count}} -> Count;
+        _ -> 0
+    catch error:_ -> 0
+    end.
 
 %% @doc The counts time and again until then, with the milliseconds from the beginning. To count files takes a thread for files, which may
 %% all be taken, and a list of all. The last counts also say what some of the files are that were not open at first.
@@ -616,9 +626,10 @@ ports() ->
     Seen = [{Port, Name, Owner, Bytes}
             || Port <- Ports, {name, Name} <- [erlang:port_info(Port, name)], {connected, Owner} <- [erlang:port_info(Port, connected)],
                {queue_size, Bytes} <- [erlang:port_info(Port, queue_size)]],
-    #{skipped => Skipped,
+    #{skipped => Skipped, connection_limit => erlang:system_info(dist_buf_busy_limit),
       waiting => [#{port => list_to_binary(erlang:port_to_list(Port)), bytes => Bytes,
                     socket => Name =:= "tcp_inet" andalso not is_map_key(Port, Connections),
+                    connection => is_map_key(Port, Connections),
                     to => case Connections of
                               #{Port := Node} -> atom_to_binary(Node, utf8);
                               #{} when Rank =< ?LARGEST, Name =:= "tcp_inet" -> peer(Port);

@@ -144,13 +144,36 @@ files(#{files := {Count, Limit}} = Look) when Count >= ?NEAR_LIMIT * Limit ->
           diagnose_proof:look())];
 files(Look) ->
     case growing_sockets(Look) of
-        [] -> growing_files(Look);
+        [] ->
+            case growing_own_sockets(Look) of
+                [] -> growing_files(Look);
+                Sockets -> Sockets
+            end;
         Sockets -> Sockets
     end.
 
+%% Sockets of the module socket come with clients, each with a process; those that are only opened have none, or one of gen_tcp_socket alone.
+growing_own_sockets(#{counts := [{_, #{sockets := First} = Before} | _] = Counts} = Look) ->
+    {_, #{sockets := Last} = Now} = lists:last(Counts),
+    Own = lists:sum([Count || #{starts := #{left := Left}} <- [Look], #{labels := Labels} <- Left, {{gen_tcp_socket, _, _}, Count} <- Labels]),
+    Sessions = counted(processes, Now) - counted(processes, Before) - Own,
+    [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth, 'of' => [], by => starters(processes, Look)},
+          sockets_advice(), diagnose_proof:look())
+     || 2 * Sessions =< Last - First, Growth <- [growth([{Ms, N} || {Ms, #{sockets := N}} <- Counts])], Growth > 0,
+        {Count, Limit} <- last_files(Counts), ?FAR_FROM_LIMIT * Count >= Limit, Last =< Count, Count + ?DAY_S * Growth >= Limit,
+        never_fell([N || {_, #{sockets := N}} <- Counts])];
+growing_own_sockets(#{}) -> [].
+
+last_files(Counts) -> lists:sublist([Files || {_, #{files := Files}} <- lists:reverse(Counts)], 1).
+
+sockets_advice() ->
+    "At the limit no file and no socket can be opened any more (emfile). Find out who opens these sockets: close each when its answer"
+    " is complete, also after an error (an after clause), or let the process of the request own it, with which it is closed. With"
+    " {active, once} the owner learns that the other side has closed it. ulimit -n (LimitNOFILE) raises the limit.".
+
 %% Sockets come with clients, but files do not. (Those of the module socket are no ports.)
 growing_files(#{counts := [_ | _] = Counts} = Look) ->
-    Files = [{Ms, Count - Ports} || {Ms, #{files := {Count, _}, ports := {Ports, _}}} <- Counts],
+    Files = [{Ms, Count - Ports - maps:get(sockets, All, 0)} || {Ms, #{files := {Count, _}, ports := {Ports, _}} = All} <- Counts],
     [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth,
                         'of' => [#{label => File, count => N} || {File, N} <- New, is_binary(File)],
                         by => case opened_by(Look) of [] -> starters(processes, Look); _ -> [] end, opened_by => opened_by(Look)},
@@ -160,7 +183,7 @@ growing_files(#{counts := [_ | _] = Counts} = Look) ->
           diagnose_proof:look())
      || #{new_files := New} <- [element(2, lists:last(Counts))],
         2 * lists:sum([N || {File, N} <- New, is_binary(File)]) > lists:sum([N || {_, N} <- New]),
-        Growth <- [growth(Files)], Growth > 0, #{files := {Count, Limit}} <- [element(2, lists:last([One || {_, #{files := _}} = One <- Counts]))],
+        Growth <- [growth(Files)], Growth > 0, {Count, Limit} <- last_files(Counts),
         ?FAR_FROM_LIMIT * Count >= Limit, never_fell([N || {_, N} <- Files]), Count + ?DAY_S * Growth >= Limit];
 growing_files(#{}) -> [].
 
@@ -180,10 +203,7 @@ growing_sockets(#{files := {Count, Limit}, counts := [_ | _] = Counts, ports := 
     Growth = growth([{Ms, counted(ports, All)} || {Ms, All} <- Counts]),
     [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth, 'of' => most_of_what(ports, Look),
                         by => []},
-          "At the limit no file and no socket can be opened any more (emfile). Find out who opens these sockets: close each when its answer"
-          " is complete, also after an error (an after clause), or let the process of the request own it, with which it is closed. With"
-          " {active, once} the owner learns that the other side has closed it. ulimit -n (LimitNOFILE) raises the limit.",
-          diagnose_proof:look())
+          sockets_advice(), diagnose_proof:look())
      || Growth > 0, Ports < ?NEAR_LIMIT * MostPorts, Limit - Count < MostPorts - Ports,
         %% A socket that is closed keeps its port, and is no file. And a few seconds tell nothing of a limit that is so far.
         Sockets =< Count, ?FAR_FROM_LIMIT * Count >= Limit,

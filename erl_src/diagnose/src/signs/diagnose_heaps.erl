@@ -211,16 +211,20 @@ all_binaries(#{memory := #{binary := Bytes}}) -> Bytes;
 all_binaries(#{}) -> 0.
 
 garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage, label := Label}) when Unneeded >= ?GARBAGE_BYTES ->
-    [sign(uncollected_garbage, maps:remove(another, Garbage),
-          "While a process waits, nothing collects the garbage of its last work. Have it hibernate after a while (hibernate_after"
-          " of gen_server and gen_statem, proc_lib:hibernate/3), collect once after the large work (erlang:garbage_collect/0), or"
-          " do that work in a process that ends."
-          ++ [case Label of
-                  {ssl_gen_statem, _, _} -> " For ssl, {hibernate_after, Ms} is an option of ssl:listen/2 and ssl:connect/3.";
-                  _ -> ""
-              end],
-          diagnose_proof:collect(#{pid => Another}))];
+    [sign(uncollected_garbage, maps:remove(another, Garbage), garbage_advice(Label), diagnose_proof:collect(#{pid => Another}))];
 garbage(#{}) -> [].
+
+garbage_advice({gen_tcp_socket, _, _}) ->
+    "These are processes of OTP, one for each socket that was made with the option {inet_backend, socket}, and nobody can have them"
+    " hibernate. Close sockets that are not needed any more. Those of the backend inet have no process.";
+garbage_advice(Label) ->
+    ["While a process waits, nothing collects the garbage of its last work. Have it hibernate after a while (hibernate_after"
+     " of gen_server and gen_statem, proc_lib:hibernate/3), collect once after the large work (erlang:garbage_collect/0), or"
+     " do that work in a process that ends.",
+     case Label of
+         {ssl_gen_statem, _, _} -> " For ssl, {hibernate_after, Ms} is an option of ssl:listen/2 and ssl:connect/3.";
+         _ -> ""
+     end].
 
 %% Hardly anything is on them, and a collection leaves them as large: they were given that size, and have most of the memory.
 asked_heaps(#{asked := #{heap_bytes := Heap, another := Another} = Asked}, #{memory := #{total := Total}})

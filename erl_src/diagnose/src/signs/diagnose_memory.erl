@@ -12,18 +12,39 @@
 of_node(Look) -> beside(Look) ++ beside_processes(Look) ++ large_terms(Look) ++ large_code(Look) ++ native_memory(Look) ++ carriers(Look) ++ mapped(Look).
 
 %% Where messages wait, they may have them.
-beside(#{binaries_beside := #{bytes := Bytes, tables := Tables} = Beside, memory := #{total := Total}, processes := Processes})
+beside(#{binaries_beside := #{bytes := Bytes, tables := Tables} = Beside, memory := #{total := Total}, processes := Processes} = Look)
   when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
     %% Much more than there is cannot be there.
     Buffers = case Beside of
                   #{buffers := #{bytes := Of} = All} when 2 * Of >= Bytes, Of =< 2 * Bytes, Tables =:= [] -> All#{bytes := min(Of, Bytes)};
                   #{} -> none
               end,
+    {Where, Unsent} = unsent(Bytes, Look),
     [sign(binaries_beside,
-          #{bytes => Bytes, total_bytes => Total, tables => Tables, buffers => Buffers,
-            messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
-          beside_advice(Buffers, Tables), diagnose_proof:look())];
+          Unsent#{bytes => Bytes, total_bytes => Total, tables => Tables, buffers => Buffers,
+                  messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
+          [unsent_advice(Where), beside_advice(Buffers, Tables)], diagnose_proof:look())];
 beside(#{}) -> [].
+
+%% In sockets that hold half of these, or for a node that does not read where so much may wait for it.
+unsent(Bytes, #{ports := #{waiting := Waiting} = Ports}) ->
+    Sockets = [Port || #{socket := true} = Port <- Waiting],
+    Connections = [Port || #{connection := true} = Port <- Waiting],
+    Limit = maps:get(connection_limit, Ports, 0),
+    case {2 * lists:sum([Of || #{bytes := Of} <- Sockets]) >= Bytes, 2 * length(Connections) * Limit >= Bytes} of
+        {true, _} -> {sockets, #{waits => diagnose_sign:fullest(Sockets), waiting_sockets => length(Sockets)}};
+        {false, true} -> {connections, #{waits => diagnose_sign:fullest(Connections), connection_limit => Limit}};
+        {false, false} -> {none, #{}}
+    end;
+unsent(_, _) -> {none, #{}}.
+
+unsent_advice(sockets) ->
+    "Many wait in sockets whose other side does not read: set send_timeout and send_timeout_close, and close with {linger, {true, 0}} where"
+    " nobody reads what is left. ";
+unsent_advice(connections) ->
+    "Most likely many wait for the node that does not read, in the queue of its connection, whose length the VM does not tell: find out why"
+    " it does not read (stopped, too busy, a slow network), have it acknowledge what is sent, and set a smaller +zdbbl. ";
+unsent_advice(none) -> "".
 
 beside_advice(#{}, _Tables) ->
     ["They may be buffers of sockets: each one that waits for data has such a buffer. Set the option buffer to some kB"
@@ -37,8 +58,9 @@ beside_advice(none, Tables) ->
      " a bound or an age. If no table is named, ", elsewhere()].
 
 elsewhere() ->
-    "the binaries are in queued messages, in ports (the client does not read, or announces a larger {packet, N} than it sends: the driver"
-    " allocates the announced size, up to packet_size), in persistent terms or in native code.".
+    "the binaries may be in queued messages, in ports (the client does not read, or announces a larger {packet, N} than it sends: the driver"
+    " allocates the announced size, up to packet_size), in what waits for other nodes (+zdbbl), in persistent terms, in native code or in"
+    " another place that the VM does not tell.".
 
 %% The VM counts the messages of timers, and terms that native code keeps, with the processes. OTP 25 has been seen to answer a number of
 %% bytes for timers that no machine has.

@@ -168,7 +168,7 @@ many_starts(#{}) -> [].
 known(unknown) -> unknown;
 known(Label) -> diagnose_wording:label(Label).
 
-programs(#{programs := #{alive := Alive, seen := Seen, started_a_second := Started, names := Names, owners := Owners, labels := Labels}})
+programs(#{programs := #{alive := Alive, seen := Seen, started_a_second := Started, names := Names, owners := Owners, labels := Labels} = All})
   when Alive >= ?PROGRAMS; Started >= ?PROGRAMS_A_SECOND, Seen >= ?PROGRAMS_SEEN ->
     [diagnose_sign:sign(os_processes,
                         #{alive => Alive, started_a_second => Started,
@@ -179,7 +179,8 @@ programs(#{programs := #{alive := Alive, seen := Seen, started_a_second := Start
                         " milliseconds each, and each needs memory and some files. Keep a program and send it many requests, do the"
                         " work in Erlang (file, inet, crypto), or limit how many run at a time. A port lives until it is closed"
                         " (port_close/1) or its owner ends, and its program until it sees the end of its input.",
-                        diagnose_proof:look())];
+                        diagnose_proof:look())
+     || not are_kept(All)];
 programs(#{}) -> [].
 
 %% Each tries again and again, and hardly any has a connection. Who waits long for an answer does not try often.
@@ -196,5 +197,10 @@ connects(#{programs := #{connects := #{seen := Seen, connected := Connected, a_s
                         " (names of hosts) is done as often.",
                         diagnose_proof:look())];
 connects(#{}) -> [].
+
+%% Each owner has one program and keeps it, and none was started: that is what is advised. (os:cmd/1 has a process of its own for each.)
+are_kept(#{seen := 0, started_a_second := 0, owners := [_ | _] = Owners, labels := Labels}) ->
+    lists:all(fun({_, _, Count}) -> Count =:= 1 end, Owners) andalso not lists:any(fun({{Module, _, _}, _}) -> Module =:= os end, Labels);
+are_kept(#{}) -> false.
 
 owner(Pid, Name) -> unicode:characters_to_binary(diagnose_wording:subject(#{process => #{pid => Pid, name => Name}})).
