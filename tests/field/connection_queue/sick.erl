@@ -6,5 +6,5 @@ start() ->
     true = net_kernel:connect_node(Peer),
     _ = os:cmd("kill -STOP " ++ os:getenv("PEER_PID")),
     [spawn(?MODULE, replicates, [Peer]) || _ <- lists:seq(1, 20)],
-    timer:sleep(4000), ok.
-replicates(Peer) -> timer:sleep(20), {sink, Peer} ! {row, lists:seq(1, 10_000)}, replicates(Peer).
+    timer:sleep(5000), ok.
+replicates(Peer) -> timer:sleep(20), {sink, Peer} ! {row, lists:seq(1, 20_000)}, replicates(Peer).
