@@ -378,8 +378,6 @@ field() {
 
 @test "field: sorted_bag" { field --once sorted_bag; }
 
-@test "field: sockets_kept" { field --once sockets_kept; }
-
 @test "field: spans_not_sent" { field --once spans_not_sent; }
 
 @test "field: spins_in_many" { field --once spins_in_many; }
