@@ -1717,7 +1717,7 @@ own_sockets_that_are_kept_are_told_of(_) ->
     ?assertMatch({match, _}, re:run(said(Sign), "uploader. started 150 in the inspection .150 of gen_tcp_socket:init/1.")),
     ?assertMatch([_], Found(Looks(0), #{})),
     [?assertEqual([], Found(Looks(Processes), More)) || {Processes, More} <- [{4, #{}}, {8, Started}]],
-    [?assert(is_integer(Count)) || #{sockets := Count} <- [element(2, hd(diagnose_probe:growth(erlang:monotonic_time(millisecond))))]],
+    [?assert(is_integer(Count)) || #{sockets := Count} <- [element(2, hd(diagnose_probe:growth(erlang:monotonic_time(millisecond), false)))]],
     ?assert(has("inet_backend", advice_of_garbage({gen_tcp_socket, init, 1})) andalso not has("inet_backend", advice_of_garbage({m, f, 1}))).
 
 advice_of_garbage(Label) ->

@@ -23,7 +23,7 @@
          compilations_end_with_their_caller/1, modules_whose_compiler_says_much/1, reading_a_module_is_limited/1,
          archives_that_unpack_to_much/1, archives_damaged_within/1, compiler_prints_nothing/1,
          own_application_with_links/1, own_application_that_is_built_in_part/1, sources_newer_than_their_modules/1,
-         headers_newer_than_a_module/1, source_of_a_module_of_another_release/1, sources_of_any_time/1, grammars_newer_than_a_module/1,
+         headers_newer_than_a_module/1, header_in_a_relative_folder/1, source_of_a_module_of_another_release/1, sources_of_any_time/1, grammars_newer_than_a_module/1,
          made_from_another_file/1, sources_of_a_folder_of_modules/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
@@ -47,7 +47,7 @@ all() ->
      own_application_with_links, own_application_that_is_built_in_part, headers_in_a_circle, applications_that_are_no_atoms,
      modules_that_unpack_to_much, archives_that_unpack_to_much, archives_damaged_within, modules_whose_compiler_says_much,
      reading_a_module_is_limited, atoms_without_room, atoms_of_all_terms_are_found, same_bytes_in_two_encodings,
-     counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir, sources_newer_than_their_modules, headers_newer_than_a_module,
+     counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir, sources_newer_than_their_modules, headers_newer_than_a_module, header_in_a_relative_folder,
      source_of_a_module_of_another_release, sources_of_any_time, grammars_newer_than_a_module, made_from_another_file,
      sources_of_a_folder_of_modules].
 
@@ -744,6 +744,25 @@ headers_newer_than_a_module(Config) ->
                                  {"include/waits.hrl", Other, 60, [outdated]},
                                  {"deps/below.hrl", Other, 60, []},
                                  {"include/below.hrl", Other, -60, [outdated]}])].
+
+%% As erl -make has it: begun in the folder of the project, not in that of the audit.
+header_in_a_relative_folder(Config) ->
+    Was = "-define(WAITS(X), receive {X, A} -> A end).",
+    {ok, Here} = file:get_cwd(),
+    Project = dir(Config, "project"),
+    Other = dir(Config, "other"),
+    ok = filelib:ensure_path(Project),
+    ok = file:set_cwd(Project),
+    Source = newer_source(Project, {"_build/default/lib", "_build/default/lib/shop/ebin"},
+                          "-module(shop).\n-export([f/1]).\n-include(\"waits.hrl\").\nf(X) -> ?WAITS(X).", [{i, "include"}],
+                          [{"include/waits.hrl", Was}]),
+    changed_at(Source, -60),
+    changed_at(write([Project, "include/waits.hrl"], "-define(WAITS(X), receive {X, A, b} -> A end)."), 60),
+    _ = write([Other, "include/waits.hrl"], Was),
+    ok = file:set_cwd(Other),
+    {ok, #{outdated := Outdated}} = mailbox_audit:static([Project]),
+    ok = file:set_cwd(Here),
+    ?assertEqual([Source], [File || {File, none, outdated} <- Outdated]).
 
 %% A copy may have any time. What is certain of it, and was added, is a change; and a header that is gone was there before.
 sources_of_any_time(Config) ->

@@ -16,7 +16,7 @@
 -type arm() :: #{name := string(), vm := string(), flags => [string(), ...], code => file:filename()}.
 
 -type reason() :: no_duration | no_time | no_local_time | no_percentage | no_bound | no_assignment | no_name | no_erlang | no_arm
-                | no_flags | no_word | one_build | no_builds | no_path.
+                | no_flags | quoted_flags | no_word | one_build | no_builds | no_path.
 
 -define(DECIMALS, 9).
 -define(SECONDS_TO_1970, 62_167_219_200).
@@ -36,6 +36,7 @@ format_error(no_assignment) -> "this is not a parameter; write NAME=VALUE[,VALUE
 format_error(no_name) -> "no name is given";
 format_error(no_erlang) -> "it names no Erlang";
 format_error(no_arm) -> "write NAME=VM[,flags=\"WORDS\"][,code=DIR]";
+format_error(quoted_flags) -> "a flag has half a quotation: flags are separated by blanks, and quotation marks do not join words";
 format_error(no_word) -> "the value is empty";
 format_error(no_flags) -> "give flags, which begin with + or -, as \"+hmqd off_heap\"";
 format_error(one_build) -> "a comparison needs at least two";
@@ -230,9 +231,16 @@ flags() -> {custom, fun parse_flags/1, fun write_flags/1}.
 parse_flags(Text) ->
     case string:lexemes(Text, [$\s, $\t, $\r, $\n, "\r\n"]) of
         %% erl takes other words for arguments of the program, so the arms would be alike.
-        [[Sign | _] | _] = Flags when Sign =:= $+; Sign =:= $- -> {ok, Flags};
+        [[Sign | _] | _] = Flags when Sign =:= $+; Sign =:= $- ->
+            case lists:any(fun has_half_a_quotation/1, Flags) of
+                true -> {error, {?MODULE, quoted_flags}};
+                false -> {ok, Flags}
+            end;
         _ -> {error, {?MODULE, no_flags}}
     end.
+
+%% Quotation marks of a shell were given, as by a variable of a CI: no shell reads them any more.
+has_half_a_quotation(Word) -> lists:any(fun(Mark) -> length([C || C <- Word, C =:= Mark]) rem 2 =:= 1 end, [$', $"]).
 
 write_flags(Flags) -> lists:append(lists:join(" ", Flags)).
 

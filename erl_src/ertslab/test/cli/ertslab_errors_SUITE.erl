@@ -234,7 +234,7 @@ reasons_of() ->
                          {no_integer, "--pairs", "x"}, {not_one_of, "--format", "pdf", [html, table]}, {below, "--pairs", 1},
                          {above, "--pairs", 10000}, {text, "--budget", "x", {ertslab_option_types, no_duration}}]]]},
      {ertslab_option_types, [no_duration, no_time, no_local_time, no_percentage, no_bound, no_assignment, no_name, no_erlang,
-       no_arm, no_flags, no_word, one_build, no_builds, no_path]},
+       no_arm, no_flags, quoted_flags, no_word, one_build, no_builds, no_path]},
      {ertslab_output_check,
       [{differs, work, ~"tuned", ~"stock", Case} || Case <- [#{}, #{n => 1}]] ++ [{ended, ~"stock", #{n => 1}, timeout}]},
      {ertslab_cli, [no_text, no_command, no_linux, {wrong_arguments, {ertslab_arguments, {unknown, "fly"}}},

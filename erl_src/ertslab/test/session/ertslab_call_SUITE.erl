@@ -34,7 +34,7 @@ other_texts_are_refused(_) ->
              {bound, no_bound, ["", "slower", "2%", "faster 2%", "slower -2%", "slower 2", "slower 2％",
                                "slower " ++ lists:duplicate(400, $9) ++ "%"]},
              {assignment, no_assignment, ["", "n", "=1"]}, {names, no_name, ["", ","]}, {erlangs, no_erlang, ["", ","]},
-             {flags, no_flags, ["", " ", "hmqd off_heap", "'+S 1'", "\"+S 1", "hello"]}, {word, no_word, ["", " "]}, {path, no_path, [""]},
+             {flags, no_flags, ["", " ", "hmqd off_heap", "'+S 1'", "\"+S 1", "hello"]}, {flags, quoted_flags, ["+S 1 '+hmqd off_heap'", "-a \"b c\""]}, {word, no_word, ["", " "]}, {path, no_path, [""]},
              {builds_of_code, one_build, ["", "a=/a"]},
              {builds_of_code, no_builds, ["a,b", "=/a,b=/b", "a=,b=/b", "a\nb=/a,c=/c", "\e[31m=/a,c=/c"]},
              {arm, no_arm, ["", "a", "=stock", "a=", "a=stock,code=", "a=stock,flags=+S \"1\"", "a=stock,x=y",

@@ -64,7 +64,7 @@ compared_with(Source, File, #{ebins := Ebins, sources := Sources}) ->
     case mailbox_audit_limits:within(fun() -> made(File) end, mailbox_audit_limits:ms()) of
         {ok, {ok, Made}} ->
             Files = files_of(Source, Made),
-            Headers = headers(Source, File, Ebins, Made) ++ folders(Files),
+            Headers = folders(Files) ++ headers(Source, File, Ebins, Made),
             Included = mailbox_audit_source:included(Source, Headers),
             Newer = newer([Source | Included] ++ Files, File),
             Compared = mailbox_audit_source:guarded(Source, Headers, fun() -> {ok, in_erlang(Source, File, Headers, Made)} end),
@@ -141,10 +141,10 @@ options(_) -> unknown.
 only_erlang(erl_abstract_code) -> ok;
 only_erlang(Backend) -> {error, Backend}.
 
-%% The folders of headers that its compiler was given, and those of rebar3, which links the folders of an application beside that of its
+%% The folders of headers that its compiler was given, where it may have been started, and those of rebar3, which links the folders of an application beside that of its
 %% modules, and of erlang.mk.
 headers(Source, File, Ebins, Made) ->
-    mailbox_audit_source:headers(Source, [Dir || {i, Dir} <- given(Made)]
+    mailbox_audit_source:headers(Source, [Dir || {i, Given} <- given(Made), Dir <- paths(Given, Source)]
                                          ++ [filename:join([filename:dirname(File), "..", Name]) || Name <- ["include", "src", "deps"]],
                                  Ebins).
 
