@@ -47,9 +47,9 @@
 %% The VM tells no more of it.
 -define(DEEPEST_STACK, 8).
 -define(BEHAVIOURS, [gen_server, gen_statem, gen_event, supervisor, supervisor_bridge, 'Elixir.GenServer', 'Elixir.Supervisor']).
-%% A dictionary is copied whole before OTP 26.2, and what its values share as often as they refer to it. As in the probe of a look, only
-%% that of a small heap is.
--define(SMALL_WORDS, 4_185).
+%% A dictionary is copied whole before OTP 26.2, and what its values share as often as they refer to it. Only one process is asked, and
+%% only one that hibernates, which must have some state for a try to make sense.
+-define(SMALL_WORDS, 400_000).
 %% A turn begins when the process has collected so often, or at last after so many times to settle.
 -define(COLLECTIONS, 4).
 -define(SETTLES, 4).

@@ -59,7 +59,7 @@
          functions_of_a_busy_node_are_told/1, data_that_each_has_are_told_of/1, mailbox_that_is_emptied_is_none_too_deep/1,
          logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1,
          who_holds_the_schedulers_may_be_untold/1, who_is_seldom_seen_is_unknown/1, long_runs_are_seen/1,
-         who_waits_for_an_end_is_told_of/1, who_waits_for_the_world_outside_is_told_of/1, waits_for/1,
+         who_waits_for_an_end_is_told_of/1, who_waits_for_the_world_outside_is_told_of/1, waits_for/1, arrivals_of_one/0,
          who_is_deep_in_a_callback_is_known_for_a_server/1,
          who_sleeps_is_said_to_sleep/1, who_copies_a_binary_at_each_step_is_told_so/1,
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
@@ -1176,7 +1176,7 @@ locker_of_mnesia_is_asked_once(_) ->
 %% Before OTP 26.2 a key cannot be asked for alone, and the copy of all has what is shared as often as it is referred to.
 small_dictionaries_alone_are_copied(_) ->
     Waits = fun(Size) -> fun() -> put(list, lists:seq(1, Size)), receive stop -> get(list) end end end,
-    [Small, _] = Pids = [proc_lib:spawn(Waits(Size)) || Size <- [10, 30_000]],
+    [Small, _] = Pids = [proc_lib:spawn(Waits(Size)) || Size <- [10, 300_000]],
     [ok = diagnose_test_wait(fun() -> process_info(Pid, status) =:= {status, waiting} end) || Pid <- Pids],
     {_, {?MODULE, _, 0} = Began} = process_info(Small, {dictionary, '$initial_call'}),
     ?assertEqual([Began, unknown], [diagnose_probe:label_before_keys(Pid) || Pid <- Pids]),
@@ -1727,15 +1727,25 @@ advice_of_garbage(Label) ->
                                    sample => #{large => Sampled, holding => none}})]}, []),
     Advice.
 
+%% A thousand messages wait, so that the memory of all processes is little for each.
+arrivals_of_one() ->
+    Consumer = spawn(fun() -> receive stop -> ok end end),
+    _ = [Consumer ! {deliver, 0, ~"x"} || _ <- lists:seq(1, 1000)],
+    Producer = spawn(fun Sends() -> Consumer ! {deliver, 1, ~"x"}, gen_server:cast(Consumer, {seen, 1}), timer:sleep(5), Sends() end),
+    Arrivals = diagnose_probe:arrivals([Consumer]),
+    [true = exit(Pid, kill) || Pid <- [Producer, Consumer]],
+    {Arrivals, erlang:trace_info('receive', match_spec)}.
+
 %% The VM tells them when they come; nothing is known of those that wait already.
 what_comes_to_a_deep_mailbox_is_told_of(_) ->
-    Consumer = spawn(fun() -> receive stop -> ok end end),
-    Producer = spawn(fun Sends() -> Consumer ! {deliver, 1, ~"x"}, gen_server:cast(Consumer, {seen, 1}), timer:sleep(5), Sends() end),
-    [#{shapes := Shapes, from := From}] = diagnose_probe:arrivals([Consumer]),
-    [true = exit(Pid, kill) || Pid <- [Producer, Consumer]],
+    %% This node may have large constants, of which a message may be a copy.
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io,
+                                      args => ["-pa" | [filename:dirname(code:which(Module)) || Module <- [?MODULE, diagnose_probe]]]}),
+    {[#{shapes := Shapes, from := From}], Spec} = peer:call(Peer, ?MODULE, arrivals_of_one, []),
+    ok = peer:stop(Peer),
     ?assertEqual([~"cast of {seen, _}", ~"{deliver, _, _}"], lists:sort([Shape || {Shape, _} <- Shapes])),
     ?assertMatch([{{?MODULE, _, _}, 1}], From),
-    ?assertEqual({match_spec, true}, erlang:trace_info('receive', match_spec)),
+    ?assertEqual({match_spec, true}, Spec),
     Deep = suspect(#{usual_depth => 700_000, depth => 700_000, waiting => too_large}),
     Arrived = #{pid => ~"<0.1.0>", shapes => [{~"{deliver, _, _}", 19}, {~"tick", 1}], from => [{{amqp_channel, init, 1}, 3}, {shop_feed, 1}]},
     Says = fun(Arrivals) ->

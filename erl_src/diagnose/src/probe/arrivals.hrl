@@ -1,7 +1,7 @@
 %%% What comes into mailboxes that are too deep to be read, and who sends it.
 
 -define(ARRIVING_MS, 300).
-%% So many messages of each process, where it has so few bytes for each that waits: each is copied.
+%% So many messages of each process, where all processes have so few bytes for each that waits: each is copied.
 -define(ARRIVALS, 20).
 -define(ARRIVING_BYTES, 100_000).
 -define(SENDERS, 10).
@@ -10,9 +10,10 @@
 %% tells the tag and the size of each, and copies it. `unknown' where somebody else traces such things.
 -spec arrivals([pid()]) -> [diagnose_types:arrivals()] | unknown.
 arrivals(Pids) ->
+    process_flag(trap_exit, true), % its helper ends by an exit
+    IsCheap = ?ARRIVALS * max(largest_constant([?ARRIVALS]), least_of_terms(?ARRIVALS)) =< ?COPIED_TERMS,
     ok = ends_with_its_worker(),
     process_flag(priority, high),
-    IsCheap = ?ARRIVALS * max(largest_constant([?ARRIVALS]), least_of_terms(?ARRIVALS)) =< ?COPIED_TERMS,
     case IsCheap andalso erlang:trace_info('receive', match_spec) =:= {match_spec, true} of
         true ->
             _ = erlang:trace_pattern('receive', tags_received(), []),
@@ -37,12 +38,14 @@ has_signals_handled(Pid) ->
         undefined -> ok
     end.
 
-%% To say what it has the VM goes over the messages.
+%% What all processes have is the most that its messages can have: to say what one has, the VM goes over all of its messages.
 have_few_bytes(Pid) ->
-    case process_info(Pid, [memory, message_queue_len]) of
-        [{_, Bytes}, {_, Depth}] -> Bytes =< Depth * ?ARRIVING_BYTES;
+    case process_info(Pid, message_queue_len) of
+        {_, Depth} -> memory_of_processes() =< Depth * ?ARRIVING_BYTES;
         undefined -> false
     end.
+
+memory_of_processes() -> try erlang:memory(processes) catch error:notsup -> ?PETABYTE end.
 
 %% The arguments are node and process of the sender, and the message. The first guard is that of this module.
 tags_received() ->
