@@ -324,7 +324,8 @@ with_workers(Rows, Workers) ->
     Known = [Pid || #{pid := Pid} <- Rows],
     Rows ++ [Row#{only => work} || #{pid := Pid} = Row <- Workers, not lists:member(Pid, Known)].
 
-look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes := Held, memory := Memory, early := Early, files := Files} = Census,
+look_closer(Keeper, Rows, Names,
+            #{late := Late, groups := Groups, held_bytes := Held, memory := Memory, early := Early, files := Files} = Census,
             #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif, collect := Collect}) ->
     Carriers = carriers(),
     Mapped = soon(fun mapped/0),
@@ -451,10 +452,10 @@ look_closer(Keeper, Rows, Names, #{late := Late, groups := Groups, held_bytes :=
                         ports => Ports,
                         binaries_beside => beside(least_binary(Memory, Later), Held, Deadline),
                         processes_beside => Beside,
-                        large_code => large_code(memory()),
+                        large_code => large_code(Later),
                         file_owners => soon(fun() -> file_owners(Pids) end),
                         elsewhere => with_freed(elsewhere(Native, soon(fun native/0)), Pids, Collect, Deadline),
-                        links => links(Small, memory(), Pids, Deadline),
+                        links => links(Small, Later, Pids, Deadline),
                         makers => makers(Small, Beside, Pids, Deadline)}, Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, usual_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = scan_costs(Queues),

@@ -260,17 +260,19 @@ largest_kinds(#{groups := Groups, memory := #{processes := All}}) when is_list(G
 largest_kinds(#{}) -> [].
 
 largest_processes(#{suspects := Suspects, memory := #{processes := All}}) ->
-    Large = [{Bytes, S} || #{heap_bytes := Bytes} = S <- Suspects, is_integer(Bytes), 10 * Bytes >= All],
-    [["The processes with the largest heaps: ",
-      lists:join(", ", [[diagnose_wording:subject(#{process => maps:with([pid, name], S)}), " with ", diagnose_wording:bytes(Bytes)]
-                        || {Bytes, S} <- lists:sublist(lists:reverse(lists:keysort(1, Large)), 3)])] || Large =/= []];
+    largest("The processes with the largest heaps: ",
+            [{Bytes, [diagnose_wording:subject(#{process => maps:with([pid, name], S)}), " with ", diagnose_wording:bytes(Bytes)]}
+             || #{heap_bytes := Bytes} = S <- Suspects, is_integer(Bytes), 10 * Bytes >= All]);
 largest_processes(#{}) -> [].
 
 largest_tables(#{tables := #{largest := Tables}, memory := #{ets := All}}) ->
-    Large = [{Bytes, Table} || #{bytes := Bytes} = Table <- Tables, Bytes >= ?LARGE_TABLE_BYTES, 10 * Bytes >= All],
-    [["The largest tables: ",
-      lists:join(", ", [[io_lib:format("~tp", [Name]), " with ", diagnose_wording:count(Rows), " rows and ", diagnose_wording:bytes(Bytes),
-                         " (of ", Owner, ")"]
-                        || {Bytes, #{name := Name, size := Rows, owner := Owner}}
-                               <- lists:sublist(lists:reverse(lists:keysort(1, Large)), 3)])] || Large =/= []];
+    largest("The largest tables: ",
+            [{Bytes, [io_lib:format("~tp", [Name]), " with ", diagnose_wording:count(Rows), " rows and ", diagnose_wording:bytes(Bytes),
+                      " (of ", Owner, ")"]}
+             || #{name := Name, size := Rows, owner := Owner, bytes := Bytes} <- Tables, Bytes >= ?LARGE_TABLE_BYTES, 10 * Bytes >= All]);
 largest_tables(#{}) -> [].
+
+%% Three of these.
+largest(Title, Sized) ->
+    Largest = lists:sublist(lists:reverse(lists:keysort(1, Sized)), 3),
+    [[Title, lists:join(", ", [Text || {_, Text} <- Largest])] || Largest =/= []].

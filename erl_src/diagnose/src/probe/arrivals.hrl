@@ -17,7 +17,7 @@ arrivals(Pids) ->
     case IsCheap andalso erlang:trace_info('receive', match_spec) =:= {match_spec, true} of
         true ->
             _ = erlang:trace_pattern('receive', tags_received(), []),
-            Traced = [Pid || Pid <- Pids, have_few_bytes(Pid), is_switched(Pid, true, ['receive'])],
+            Traced = [Pid || Pid <- with_small_messages(Pids), is_switched(Pid, true, ['receive'])],
             Askers = [spawn_link(fun() -> has_signals_handled(Pid) end) || Pid <- Traced],
             Seen = arriving(now_ms() + ?ARRIVING_MS, maps:from_list([{Pid, []} || Pid <- Traced])),
             _ = [begin true = unlink(Asker), exit(Asker, kill) end || Asker <- Askers],
@@ -39,18 +39,15 @@ has_signals_handled(Pid) ->
     end.
 
 %% What all processes have is the most that its messages can have: to say what one has, the VM goes over all of its messages.
-have_few_bytes(Pid) ->
-    case process_info(Pid, message_queue_len) of
-        {_, Depth} -> memory_of_processes() =< Depth * ?ARRIVING_BYTES;
-        undefined -> false
-    end.
-
-memory_of_processes() -> try erlang:memory(processes) catch error:notsup -> ?PETABYTE end.
+with_small_messages(Pids) ->
+    Bytes = case memory() of #{processes := Of} -> Of; unknown -> ?PETABYTE end,
+    [Pid || Pid <- Pids, {_, Depth} <- [process_info(Pid, message_queue_len)], Bytes =< Depth * ?ARRIVING_BYTES].
 
 %% The arguments are node and process of the sender, and the message. The first guard is that of this module.
 tags_received() ->
     [{['_', '_', ?MODULE], ?IS_OURS, []} % nobody sends it
-     | lists:append([tags_received(Kind, Head) || {Kind, Head} <- [{call, {'$gen_call', '_', '$2'}}, {cast, {'$gen_cast', '$2'}}, {info, '$2'}]])].
+     | lists:append([tags_received(Kind, Head)
+                     || {Kind, Head} <- [{call, {'$gen_call', '_', '$2'}}, {cast, {'$gen_cast', '$2'}}, {info, '$2'}]])].
 
 tags_received(Kind, Message) ->
     [{['_', '$1', Message], [{is_tuple, '$2'}, {'>', {size, '$2'}, 0}, {is_atom, {element, 1, '$2'}}],
@@ -60,7 +57,7 @@ tags_received(Kind, Message) ->
 
 arriving(Until, Seen) ->
     receive
-        {trace, Pid, 'receive', _, {Sender, {Kind, Tag, Size}}} -> arriving(Until, arrives(Pid, {Sender, {Kind, Tag, Size}}, Seen));
+        {trace, Pid, 'receive', _, {_, {_, _, _}} = One} -> arriving(Until, arrives(Pid, One, Seen));
         Event when element(1, Event) =:= trace -> arriving(Until, Seen) % it comes late, of the pattern before
     after max(0, Until - now_ms()) -> Seen
     end.

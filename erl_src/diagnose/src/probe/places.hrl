@@ -19,7 +19,8 @@ places(Until) ->
             wait(max(0, Until - now_ms())),
             {EachLater, After} = placed(),
             #{ms => max(1, now_ms() - Began),
-              most => [#{count => Count, stay => round(Each * length([1 || {One, Done} <- Then, has_done_little(One, Done)])),
+              most => [#{count => Count,
+                         stay => round(Each * length([1 || {One, Was} <- Then, Is <- done(One), Is - Was =< ?ASKED_REDUCTIONS])),
                          label => labelled_apart(Pid), in => Frames, for => case Called of none -> none; _ -> called_as(Called) end}
                        || {Count, {{Frames, Called}, [{Pid, _} | _] = Then}}
                               <- ranked(?PLACES, [{min(round(Each * length(Then)), round(EachLater * length(Now))), {Place, Then}}
@@ -64,10 +65,4 @@ place(Stack) ->
     case lists:uniq(fun({Module, _, _}) -> Module end, Own) of
         [] -> [frame(hd(Stack))];
         Modules -> lists:sublist(Modules, ?CALLED_FROM)
-    end.
-
-has_done_little(Pid, Before) ->
-    case process_info(Pid, reductions) of
-        {_, Now} -> Now - Before =< ?ASKED_REDUCTIONS;
-        undefined -> false
     end.

@@ -81,7 +81,8 @@ groups(Groups, Rows, Held, IsCollecting, Until, Names) ->
     Samples = maps:from_list(told_once(Sampled, maps:merge(Held, maps:from_list([{Pid, ids(before, #{before => Back})}
                                                                                  || {_, All} <- Refers, {Pid, Back} <- All])))),
     Kin = maps:groups_from_list(fun(Row) -> key(Row, Names) end, Rows),
-    Told = lists:append([told(Key, One#{refers => proplists:get_value(Key, Refers, [])}, maps:get(Key, Samples, not_asked), maps:get(Key, Kin, []), Names) || {Key, One} <- Largest]),
+    Told = lists:append([told(Key, One#{refers => proplists:get_value(Key, Refers, [])}, maps:get(Key, Samples, not_asked),
+                              maps:get(Key, Kin, []), Names) || {Key, One} <- Largest]),
     Unlooked = case IsCollecting of
                    true -> unlooked([{One, is_looked_at(maps:get(Key, Samples, not_asked)), vast_ones(One)} || {Key, One} <- Kinds]);
                    false -> not_asked
