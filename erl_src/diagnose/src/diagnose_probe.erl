@@ -394,13 +394,13 @@ look_closer(Keeper, Rows, Names,
              false -> tell(Keeper, #{native_times => none}, Bytes)
          end,
     Busy = lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_always_busy(Samples)], ?KEPT),
-    Wakes = within(fun() -> wakes(Groups, Busy) end, min(Deadline, now_ms() + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
+    Wakes = within(fun() -> wakes(Groups, Busy) end, min(Deadline, now_ms() + ?FIRST_WAKES_MS + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
     ok = tell(Keeper, #{wakes => known(Wakes)}, Bytes),
     ok = case [Pid || {_, Pid} <- ranked(?KEPT, [{Reductions, Pid} || {Pid, #{reductions := Reductions}} <- Suspects, is_number(Reductions),
                                                                       Reductions >= ?TICKING_REDUCTIONS])] of
              [] -> ok;
              Working ->
-                 Ticks = within(fun() -> ticks(Working) end, min(Deadline, now_ms() + ?TICKING_MS + 2 * ?LAST_ANSWER_MS)),
+                 Ticks = within(fun() -> ticks(Working) end, min(Deadline, now_ms() + ?FIRST_START_MS + ?TICKING_MS + 2 * ?LAST_ANSWER_MS)),
                  tell(Keeper, #{ticks => [One || is_list(Ticks), One <- Ticks]}, Bytes)
          end,
     ok = case reloaded_often(Reloaded) of

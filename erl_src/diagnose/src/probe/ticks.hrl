@@ -3,6 +3,8 @@
 
 %% For so long; so many events of each process that does so much.
 -define(TICKING_MS, 500).
+%% Who starts no timer for so long is not looked at further: to trace what a busy process receives costs it a fifth of its speed.
+-define(FIRST_START_MS, 100).
 -define(TICK_EVENTS, 1000).
 -define(TICKING_REDUCTIONS, 100_000).
 -define(TICK_FLAGS, ['receive', call, arity, monotonic_timestamp]).
@@ -26,19 +28,38 @@ ticks(Pids) ->
         true ->
             Stack = told_of_a_caller(),
             _ = [erlang:trace_pattern(Function, starts_of_ticks(Arity, Stack), []) || {_, _, Arity} = Function <- Functions],
-            _ = erlang:trace_pattern('receive', ticks_received(), []),
-            Began = erlang:monotonic_time(),
-            Traced = [Pid || Pid <- Pids, is_switched(Pid, true, ?TICK_FLAGS)],
-            Seen = ticks_until(now_ms() + ?TICKING_MS, maps:from_list([{Pid, {0, []}} || Pid <- Traced])),
-            _ = [is_switched(Pid, false, ?TICK_FLAGS) || Pid <- Traced],
+            Starting = start_timers(Pids),
+            Ticks = case Starting of [] -> []; _ -> ticks_of(Starting) end,
             ok = trace_as_it_was(),
-            Ended = erlang:monotonic_time(),
-            [Told#{pid => pid_text(Pid)}
-             || {Pid, {Count, Events}} <- maps:to_list(Seen),
-                Us <- [us(case Count < ?TICK_EVENTS of true -> Ended; false -> element(2, hd(Events)) end - Began)],
-                Told <- too_many_ticks(lists:reverse([Event || {Event, _} <- Events]), max(1, Us))];
+            Ticks;
         false -> unknown
     end.
+
+%% Those of them that start a timer soon.
+start_timers(Pids) -> timer_starters([Pid || Pid <- Pids, is_switched(Pid, true, ?CALL_FLAGS)], now_ms() + ?FIRST_START_MS, []).
+
+timer_starters([], _Until, Starting) -> Starting;
+timer_starters(Traced, Until, Starting) ->
+    receive
+        {trace, Pid, call, _, _} ->
+            _ = is_switched(Pid, false, ?CALL_FLAGS),
+            timer_starters(lists:delete(Pid, Traced), Until, lists:usort([Pid | Starting]))
+    after max(0, Until - now_ms()) ->
+            _ = [is_switched(Pid, false, ?CALL_FLAGS) || Pid <- Traced],
+            Starting
+    end.
+
+ticks_of(Pids) ->
+    _ = erlang:trace_pattern('receive', ticks_received(), []),
+    Began = erlang:monotonic_time(),
+    Traced = [Pid || Pid <- Pids, is_switched(Pid, true, ?TICK_FLAGS)],
+    Seen = ticks_until(now_ms() + ?TICKING_MS, maps:from_list([{Pid, {0, []}} || Pid <- Traced])),
+    _ = [is_switched(Pid, false, ?TICK_FLAGS) || Pid <- Traced],
+    Ended = erlang:monotonic_time(),
+    [Told#{pid => pid_text(Pid)}
+     || {Pid, {Count, Events}} <- maps:to_list(Seen),
+        Us <- [us(case Count < ?TICK_EVENTS of true -> Ended; false -> element(2, hd(Events)) end - Began)],
+        Told <- too_many_ticks(lists:reverse([Event || {Event, _} <- Events]), max(1, Us))].
 
 %% A message of start_timer/3 has its own in it. The first guard is that of this module.
 ticks_received() ->
@@ -62,7 +83,7 @@ ticks_until(Until, Seen) ->
         {trace_ts, Pid, 'receive', _, Tick, At} when is_atom(Tick) -> ticks_until(Until, tick(Pid, {tick, Tick}, At, Seen));
         {trace_ts, Pid, call, _, {Ms, Tick, Stack}, At} when is_integer(Ms), is_atom(Tick) ->
             ticks_until(Until, tick(Pid, {start, Tick, Ms, callers_of(Stack)}, At, Seen));
-        Event when element(1, Event) =:= trace_ts -> ticks_until(Until, Seen)
+        Event when element(1, Event) =:= trace_ts; element(1, Event) =:= trace -> ticks_until(Until, Seen)
     after max(0, Until - now_ms()) -> Seen
     end.
 
