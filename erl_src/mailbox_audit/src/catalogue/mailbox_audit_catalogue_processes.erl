@@ -84,7 +84,7 @@ supervisors() ->
                end},
      #{name => "supervisor:which_children/1", setup => fun supervisor/0, cleanup => stop(gen_server),
        call => fun(Pid) -> [] = supervisor:which_children(Pid) end},
-     #{name => "supervisor:terminate/2, of a child, inside", prepare => fun running_state/1,
+     #{name => "supervisor:terminate/2 (internal: a supervisor ends its child)", prepare => fun running_state/1,
        call => fun(State) -> supervisor:terminate(shutdown, State) end,
        cause => "supervisor:unlink_flush/2 waits for {'EXIT', Pid, _} of the child, which carries no reference"}].
 
