@@ -23,8 +23,9 @@
          compilations_end_with_their_caller/1, modules_whose_compiler_says_much/1, reading_a_module_is_limited/1,
          archives_that_unpack_to_much/1, archives_damaged_within/1, compiler_prints_nothing/1,
          own_application_with_links/1, own_application_that_is_built_in_part/1, sources_newer_than_their_modules/1,
-         headers_newer_than_a_module/1, header_in_a_relative_folder/1, source_of_a_module_of_another_release/1, sources_of_any_time/1, grammars_newer_than_a_module/1,
-         made_from_another_file/1, sources_of_a_folder_of_modules/1]).
+         headers_newer_than_a_module/1, header_in_a_relative_folder/1, source_of_a_module_of_another_release/1, sources_of_any_time/1,
+         grammars_newer_than_a_module/1, grammar_with_a_header/1, made_from_another_file/1, sources_of_a_folder_of_modules/1,
+         sources_of_a_release/1, modules_of_one_name_in_two_applications/1]).
 
 -define(SCANS, "f(X) -> receive {X, A} -> A end.").
 %% A backend as another language has it: what it is given is the code.
@@ -47,9 +48,10 @@ all() ->
      own_application_with_links, own_application_that_is_built_in_part, headers_in_a_circle, applications_that_are_no_atoms,
      modules_that_unpack_to_much, archives_that_unpack_to_much, archives_damaged_within, modules_whose_compiler_says_much,
      reading_a_module_is_limited, atoms_without_room, atoms_of_all_terms_are_found, same_bytes_in_two_encodings,
-     counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir, sources_newer_than_their_modules, headers_newer_than_a_module, header_in_a_relative_folder,
-     source_of_a_module_of_another_release, sources_of_any_time, grammars_newer_than_a_module, made_from_another_file,
-     sources_of_a_folder_of_modules].
+     counting_ends_with_the_room, atoms_of_many_modules, identity_of_elixir, sources_newer_than_their_modules,
+     headers_newer_than_a_module, header_in_a_relative_folder, source_of_a_module_of_another_release, sources_of_any_time,
+     grammars_newer_than_a_module, grammar_with_a_header, made_from_another_file, sources_of_a_folder_of_modules,
+     sources_of_a_release, modules_of_one_name_in_two_applications].
 
 init_per_testcase(Case, Config) ->
     Dir = filename:join(proplists:get_value(priv_dir, Config), Case),
@@ -743,7 +745,12 @@ headers_newer_than_a_module(Config) ->
                                  {"include/below.hrl", Other, 60, [outdated]},
                                  {"include/waits.hrl", Other, 60, [outdated]},
                                  {"deps/below.hrl", Other, 60, []},
-                                 {"include/below.hrl", Other, -60, [outdated]}])].
+                                 {"include/below.hrl", Other, -60, [outdated]},
+                                 %% What adds nothing counts by the time of the header alone.
+                                 {"include/below.hrl", "-define(WAITS(X), X).", 60, [outdated]},
+                                 {"include/below.hrl", "-define(WAITS(X), X).", -60, []},
+                                 {"include/below.hrl", "-define(WAITS(X), receive {X, A} -> [A] end).", 60, [outdated]},
+                                 {"include/below.hrl", "-define(WAITS(X), receive {X, A} -> [A] end).", -60, []}])].
 
 %% As erl -make has it: begun in the folder of the project, not in that of the audit.
 header_in_a_relative_folder(Config) ->
@@ -822,6 +829,23 @@ grammars_newer_than_a_module(Config) ->
     {ok, #{outdated := [], perhaps_outdated := [{Changed, none, {not_compared, Words}}]}} = mailbox_audit:static([dir(Config, "1")]),
     says("another release of OTP", Words).
 
+%% What is made of a grammar is of its header, too, which is not known here.
+grammar_with_a_header(Config) ->
+    Grammar = write([dir(Config), "src/shop.yrl"], "Nonterminals all.\nTerminals one.\nRootsymbol all.\nall -> one : '$1'.\n"),
+    _ = [write([dir(Config), File], "") || File <- ["rebar.config", "src/shop.app.src"]],
+    {ok, Original} = file:read_file(filename:join(code:lib_dir(parsetools), "include/yeccpre.hrl")),
+    Header = write([dir(Config), "include/own.hrl"], [Original, "\nown(X) -> X.\n"]),
+    Erlang = dir(Config, "shop.erl"),
+    {ok, _} = yecc:file(Grammar, [{parserfile, Erlang}, {includefile, Header}]),
+    Out = dir(Config, "_build/default/lib/shop/ebin"),
+    ok = filelib:ensure_path(Out),
+    {ok, shop} = compile:file(Erlang, [debug_info, nowarn_unused_function, {outdir, Out}]),
+    [begin
+         changed_at(Grammar, Seconds),
+         {ok, #{outdated := [], perhaps_outdated := Perhaps}} = mailbox_audit:static([dir(Config)]),
+         ?assertEqual([{Grammar, none, {not_compared, "its source was not made with the header of OTP"}} || Seconds > 0], Perhaps)
+     end || Seconds <- [-60, 60]].
+
 %% A source that says by -file what it was made from, which may be of any kind.
 made_from_another_file(Config) ->
     Template = dir(Config, "priv/shop.template"),
@@ -842,6 +866,41 @@ sources_of_a_folder_of_modules(Config) ->
     write([Source], "-module(shop).\n-export([f/1, g/1]).\n" ++ ?SCANS ++ "\ng(X) -> receive {X, b} -> X end."),
     [?assertMatch({ok, #{modules := 1, outdated := [{Source, none, outdated}]}}, mailbox_audit:static([Target]))
      || Target <- Targets].
+
+%% Its modules name sources, too, which are somebody else's.
+sources_of_a_release(Config) ->
+    Source = newer_source(dir(Config), {"deps", "rel/lib/shop-1/ebin"}, "-module(shop).\n-export([f/1]).\n" ++ ?SCANS, [], []),
+    write([Source], "-module(shop).\n-export([f/1, g/1]).\n" ++ ?SCANS ++ "\ng(X) -> receive {X, b} -> X end."),
+    Audit = fun(Target) -> {ok, #{modules := 1, outdated := Outdated}} = mailbox_audit:static([dir(Config, Target)]), Outdated end,
+    ?assertEqual([], Audit("rel")),
+    ?assertEqual([{Source, none, outdated}], Audit("rel/lib/shop-1/ebin")).
+
+%% Each source is compared with the module of its own application.
+modules_of_one_name_in_two_applications(Config) ->
+    Was = "-module(w).\n-export([f/0]).\nf() -> ok.\n",
+    write([dir(Config), "rebar.config"], ""),
+    [A, B] = [begin
+                  write([dir(Config, "apps"), App, "src", App ++ ".app.src"], ""),
+                  Source = write([dir(Config, "apps"), App, "src/w.erl"], Was),
+                  Out = filename:join(dir(Config, "_build/default/lib"), App ++ "/ebin"),
+                  ok = filelib:ensure_path(Out),
+                  {ok, w} = compile:file(Source, [debug_info, {outdir, Out}]),
+                  Source
+              end || App <- ["a", "b"]],
+    Outdated = fun() -> {ok, #{outdated := Outdated}} = mailbox_audit:static([dir(Config)]), [File || {File, none, outdated} <- Outdated] end,
+    ?assertEqual([], Outdated()),
+    Changed = Was ++ "-export([g/1]).\ng(P) -> receive {P, X} -> X end.\n",
+    [begin
+         write([Source], Changed),
+         later(Source),
+         ?assertEqual([Source], Outdated()),
+         write([Source], Was)
+     end || Source <- [A, B]],
+    %% One of them is not compiled where it lies.
+    write([dir(Config), "apps/c/src/c.app.src"], ""),
+    write([dir(Config), "apps/c/src/w.erl"], Changed),
+    write([dir(Config), "_build/default/lib/c/ebin/c.app"], ""),
+    ?assertEqual([], Outdated()).
 
 %% The source, whose module is compiled with what the files bring. A parse transform is compiled elsewhere.
 newer_source(Project, {Lib, Ebin}, Text, Options, Files) ->

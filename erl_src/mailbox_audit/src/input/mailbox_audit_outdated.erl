@@ -10,7 +10,7 @@
 -include_lib("kernel/include/file.hrl").
 
 -export([sources/2, named/1]).
--export_type([why/0]).
+-export_type([why/0, source/0]).
 
 %% What asks for the release; and what is no error of syntax in one, but means something else there (OTP 27 changed it).
 -define(OF_RELEASE, "OTP_RELEASE|\"\"\"").
@@ -20,30 +20,43 @@
 -type why() :: outdated | {not_compared, Why :: string()}.
 %% It differs from its module; or it is not known whether it does.
 
+-type source() :: {file:filename_all(), Modules :: [string()], Ebins :: [file:filename_all()]}.
+%% Ebins: where modules of its own application lie, if that is known.
+
 -type made() :: #{forms := [erl_parse:abstract_form()], compiler := string() | unknown, options := [compile:option()] | unknown}.
 
-%% @doc Those of the sources, each with the names of its modules, that differ from one of the modules found, or may do so.
-%% Of several sources of one name only one is compiled: where one is as the module, nothing is said of the others. A source of Erlang
-%% may have been made from a grammar of its name, which is another kind.
--spec sources([{file:filename_all(), [string()]}], [mailbox_audit_beam:beam()]) -> [{file:filename_all(), why()}].
+%% @doc Those of the sources that differ from one of the modules found, or may do so.
+%% Of several sources of one name only one is compiled in an application: where one is as the module, nothing is said of the others. A
+%% source of Erlang may have been made from a grammar of its name, which is another kind.
+-spec sources([source()], [mailbox_audit_beam:beam()]) -> [{file:filename_all(), why()}].
 sources(Sources, Found) ->
     InFiles = [File || {File, in_file} <- Found],
     Files = maps:groups_from_list(fun(File) -> filename:basename(File, ".beam") end, InFiles),
-    Around = #{ebins => lists:uniq([filename:dirname(File) || File <- InFiles]), sources => [base(Source) || {Source, _} <- Sources]},
-    Asked = [{{Name, kind(Source)}, Source, File} || {Source, Names} <- Sources, File <- of_one_name(Names, Files),
-                                                     Name <- [filename:basename(File, ".beam")]],
+    Around = #{ebins => lists:uniq([filename:dirname(File) || File <- InFiles]), sources => [base(Source) || {Source, _, _} <- Sources]},
+    Asked = [{{filename:basename(File, ".beam"), kind(Source), Whose}, Source, File}
+             || {Source, Names, Ebins} <- Sources, {Whose, File} <- of_own_first(of_one_name(Names, Files), Ebins)],
     Compared = mailbox_audit_parallel:map(fun({Key, Source, File}) -> {Key, Source, compared(Source, File, Around)} end, Asked,
                                           fun(_, _) -> ok end),
     AsModule = [Key || {Key, _, same} <- Compared],
     lists:uniq([{Source, Why} || {Source, Each} <- maps:to_list(maps:groups_from_list(fun({_, Source, _}) -> Source end, Compared)),
-                                 Why <- worst([Why || {Key, _, Why} <- Each, not lists:member(Key, AsModule)])]).
+                                 Why <- worst([Why || {Key, _, Why} <- Each, not is_as_module(Key, AsModule)])]).
 
 of_one_name(Names, Files) -> lists:append(lists:sublist([maps:get(Name, Files) || Name <- Names, is_map_key(Name, Files)], 1)).
 
+%% Another application may have another module of the name.
+of_own_first(Files, Ebins) ->
+    case [{Ebins, File} || File <- Files, lists:member(filename:dirname(File), Ebins)] of
+        [] -> [{any, File} || File <- Files];
+        Own -> Own
+    end.
+
+is_as_module({Name, Kind, any}, AsModule) -> lists:any(fun({Each, Of, _}) -> {Each, Of} =:= {Name, Kind} end, AsModule);
+is_as_module(Key, AsModule) -> lists:member(Key, AsModule).
+
 %% @doc The sources of Erlang that modules say they were compiled from, where these are there.
--spec named([mailbox_audit_beam:beam()]) -> [{file:filename_all(), [string()]}].
+-spec named([mailbox_audit_beam:beam()]) -> [source()].
 named(Found) ->
-    [{Source, [filename:basename(File, ".beam")]} || {File, in_file} <- Found, {ok, Bytes} <- [mailbox_audit_files:read(File)],
+    [{Source, [filename:basename(File, ".beam")], [filename:dirname(File)]} || {File, in_file} <- Found, {ok, Bytes} <- [mailbox_audit_files:read(File)],
                                                      {ok, Chunks} <- [mailbox_audit_chunks:read(Bytes)],
                                                      {ok, Source} <- [mailbox_audit_chunks:source(Chunks)],
                                                      kind(Source) =:= ".erl", filelib:is_regular(Source)].
@@ -141,8 +154,8 @@ options(_) -> unknown.
 only_erlang(erl_abstract_code) -> ok;
 only_erlang(Backend) -> {error, Backend}.
 
-%% The folders of headers that its compiler was given, where it may have been started, and those of rebar3, which links the folders of an application beside that of its
-%% modules, and of erlang.mk.
+%% The folders of headers that its compiler was given, where it may have been started, and those of rebar3, which links the folders of an
+%% application beside that of its modules, and of erlang.mk.
 headers(Source, File, Ebins, Made) ->
     mailbox_audit_source:headers(Source, [Dir || {i, Given} <- given(Made), Dir <- paths(Given, Source)]
                                          ++ [filename:join([filename:dirname(File), "..", Name]) || Name <- ["include", "src", "deps"]],

@@ -201,7 +201,7 @@ files(Dir, Ways) -> [File || Steps <- Ways, {ok, File} <- mailbox_audit_files:be
 -spec not_among([own()], [mailbox_audit_beam:beam()]) -> [file:filename_all()].
 not_among(Own, Found) ->
     Files = [File || {File, _} <- Found],
-    Ebins = lists:uniq([filename:dirname(File) || File <- Files]),
+    Ebins = ebins(Found),
     lists:uniq([Dir || {Name, Dir, _} <- Own, not has_module(Name, Dir, Files),
                        not lists:any(fun(Ebin) -> is_ebin_of(Name, Dir, Ebin) end, Ebins)]).
 
@@ -216,9 +216,15 @@ not_compiled(Own, Found) ->
 %% of neither rebar3 nor mix. A folder that has modules alone has the sources that these name.
 -spec outdated([own()], file:filename_all(), [mailbox_audit_beam:beam()]) -> [{file:filename_all(), mailbox_audit_outdated:why()}].
 outdated([], Dir, Found) ->
-    {_, _, Sources} = own(none, Dir, Dir),
+    Sources = with_ebins([own(none, Dir, Dir)], Found),
     mailbox_audit_outdated:sources(case Sources of [] -> mailbox_audit_outdated:named(directly(Dir, Found)); _ -> Sources end, Found);
-outdated(Own, _Dir, Found) -> mailbox_audit_outdated:sources(lists:append([Sources || {_, _, Sources} <- Own]), Found).
+outdated(Own, _Dir, Found) -> mailbox_audit_outdated:sources(with_ebins(Own, Found), Found).
+
+with_ebins(Own, Found) ->
+    Ebins = ebins(Found),
+    [{Source, Names, [Ebin || Ebin <- Ebins, is_ebin_of(Name, Dir, Ebin)]} || {Name, Dir, Sources} <- Own, {Source, Names} <- Sources].
+
+ebins(Found) -> lists:uniq([filename:dirname(File) || {File, _} <- Found]).
 
 %% Not those of a whole release, or of an installed OTP.
 directly(Dir, Found) ->
