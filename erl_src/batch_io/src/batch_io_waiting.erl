@@ -46,12 +46,9 @@ new() -> gb_sets:new().
 -spec is_empty(waiting()) -> boolean().
 is_empty(Waiting) -> gb_sets:is_empty(Waiting).
 
-%% @doc Adds a caller, and removes those at the head that wait no more. Such callers do not
-%% sign off, so with a device that hangs the set would grow without end.
+%% @doc Adds a caller. The writer looks for room then, which removes those that wait no more.
 -spec add(Alias :: reference(), Bytes :: non_neg_integer(), DeadlineMs :: integer(), caller(), waiting()) -> waiting().
-add(Alias, Bytes, Deadline, Caller, Waiting) -> added(Alias, Bytes, Deadline, Caller, without_gone(Waiting)).
-
-added(Alias, Bytes, Deadline, Caller, Waiting) ->
+add(Alias, Bytes, Deadline, Caller, Waiting) ->
     gb_sets:add_element({Deadline, erlang:unique_integer([monotonic]), Alias, Bytes, Caller}, Waiting).
 
 %% A caller that was killed would hold up those behind it until its deadline.
@@ -65,7 +62,8 @@ without_gone(Waiting) ->
 
 waits({Deadline, _, _, _, Caller}) -> Deadline > now_ms() andalso (Caller =:= unknown orelse is_process_alive(Caller)).
 
-%% @doc Tells the first callers that there is room.
+%% @doc Tells the first callers that there is room, and removes those at the head that wait no more. Such callers do not sign off, so with
+%% a device that hangs the set would grow without end.
 %% Only a few at a time, because each fills what it can and those that find no room left wait again.
 %% Waking as many callers as there were slots made 64 writers with room for 100 messages take twice
 %% the time of io:format.
@@ -110,7 +108,7 @@ refuse(Waiting) ->
 %% @doc Converts what version 0.1.0 had.
 -spec from_0_1(waiting()) -> waiting().
 from_0_1(Waiting) ->
-    lists:foldl(fun({Alias, Bytes, Deadline}, Added) -> added(Alias, Bytes, Deadline, unknown, Added) end, new(), queue:to_list(Waiting)).
+    lists:foldl(fun({Alias, Bytes, Deadline}, Added) -> add(Alias, Bytes, Deadline, unknown, Added) end, new(), queue:to_list(Waiting)).
 
 %% @doc Converts it for version 0.1.0.
 -spec to_0_1(waiting()) -> waiting().
