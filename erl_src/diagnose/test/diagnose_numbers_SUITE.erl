@@ -3,16 +3,17 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, few_starts_are_few/1, closed_ports_are_counted_once/1,
+-export([all/0, few_starts_are_few/1, closed_ports_are_counted_once/1, loops_are_counted_in_any_round/1,
          many_starts_are_seen/1, ports_are_counted/1, numbers_in_order_are_counted/1,
          many_processes_are_not_listed/1]).
 %% There.
--export([goes_through/0, starts_of/2, starts_of_none/0, ports_of/1]).
+-export([goes_through/0, starts_of/2, starts_of_none/0, ports_of/1, tries/0]).
 
 -define(TABLE, 1024).
 
 all() ->
-    [few_starts_are_few, many_starts_are_seen, ports_are_counted, closed_ports_are_counted_once, numbers_in_order_are_counted,
+    [few_starts_are_few, many_starts_are_seen, ports_are_counted, closed_ports_are_counted_once,
+     loops_are_counted_in_any_round, numbers_in_order_are_counted,
      many_processes_are_not_listed].
 
 few_starts_are_few(_) ->
@@ -43,6 +44,17 @@ closed_ports_are_counted_once(_) ->
     ?assertEqual({{5, Newest}, {0, none}}, {diagnose_probe:opened(none, Ports), diagnose_probe:opened(none, [])}),
     lists:foreach(fun erlang:port_close/1, Ports).
 
+%% What is opened and closed at once gets its numbers in order. Those of others jump up and down, and past those that stay.
+loops_are_counted_in_any_round(_) ->
+    Order = lists:seq(200_000 + 40 * 400, 200_000, -400),
+    Leaps = [Number + 10_000 * (Number div 205_000) || Number <- Order],
+    [?assertEqual({Numbers, Opened}, {Numbers, diagnose_probe:opened_in_order(Numbers, Held, 65_536)})
+     || {Numbers, Held, Opened} <- [{Order, 0, 16_000}, {Leaps, 0, 16_000}, {Order, 32_768, 8000}, {lists:sublist(Order, 8), 0, 0},
+                                    {[65_536 + erlang:phash2(N, 65_536) || N <- lists:seq(1, 40)], 0, 0}, {[], 0, 0}]],
+    #{started_a_second := Started, seen := 0, connects := #{a_second := Tries}} = in_a_small_table([[goes_through, []], [tries, []]]),
+    ?assertEqual(0, Started),
+    ?assert(Tries > 100).
+
 many_processes_are_not_listed(_) ->
     Process = fun() -> receive stop -> ok end end,
     {ok, Peer, _} = vm(integer_to_list(4 * ?TABLE)),
@@ -71,6 +83,16 @@ goes_through() ->
                        end, lists:seq(1, 3 * ?TABLE)),
     ok = lists:foreach(fun(_) -> port_close(open_port({spawn_driver, "ram_file_drv"}, [])) end, lists:seq(1, 3 * ?TABLE)),
     timer:sleep(100).
+
+%% Nobody accepts.
+tries() ->
+    {ok, Closed} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]),
+    {ok, Port} = inet:port(Closed),
+    ok = gen_tcp:close(Closed),
+    Tries = [spawn(fun Try() -> _ = gen_tcp:connect({127, 0, 0, 1}, Port, []), Try() end) || _ <- lists:seq(1, 5)],
+    Seen = diagnose_probe:programs(erlang:monotonic_time(millisecond) + 2000),
+    _ = [exit(Pid, kill) || Pid <- Tries],
+    Seen.
 
 starts_of_none() -> diagnose_probe:starts([], erlang:monotonic_time(millisecond) + 500).
 

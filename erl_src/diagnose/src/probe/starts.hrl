@@ -18,6 +18,8 @@
 -define(COPIED_BYTES, 100_000).
 %% Programs are looked for so often, and so many new ports are asked each time.
 -define(PROGRAMS_MS, 50).
+%% Of fewer steps between the numbers of ports none is typical.
+-define(STEPS, 8).
 %% So many that are ended soon after one has failed, each so long after the one before.
 -define(SWEPT, 5).
 -define(SWEEP_MS, 100).
@@ -316,14 +318,16 @@ programs(Until) ->
     Began = now_ms(),
     case few_ports() of
         Ports when is_list(Ports) ->
-            case programs_until(Until, #{before => Ports, last => none, started => 0, asked => 0, seen => [], attempts => no_attempts()}) of
+            case programs_until(Until, #{before => Ports, last => none, started => 0, newest => [], asked => 0, seen => [],
+                                         attempts => no_attempts()}) of
                 unknown -> unknown;
                 Seen -> programs_of(Seen, max(1, now_ms() - Began))
             end;
         unknown -> unknown
     end.
 
-programs_of(#{before := Ports, started := Started, asked := Asked, seen := Seen, attempts := Attempts}, Ms) ->
+programs_of(#{before := Ports, started := Counted, newest := Numbers, asked := Asked, seen := Seen, attempts := Attempts}, Ms) ->
+    Started = max(Counted, opened_in_order(Numbers, length(Ports), erlang:system_info(port_limit))),
     Alive = [Program || Port <- Ports, Program <- program_of(Port)],
     All = lists:ukeysort(1, Alive ++ Seen),
     Owners = [Owner || {_, Owner, _} <- All],
@@ -345,7 +349,8 @@ labels_of(Owners) ->
     Labels = [Label || Owner <- lists:sublist(lists:uniq(Owners), ?ASKED_PORTS), Label <- [labelled_apart(Owner)], Label =/= unknown],
     [{Label, Count} || {Count, Label} <- most_frequent(Labels)].
 
-programs_until(Until, #{before := Before, last := Last, started := Started, asked := Asked, seen := Seen, attempts := Attempts} = All) ->
+programs_until(Until, #{before := Before, last := Last, started := Started, newest := Numbers, asked := Asked, seen := Seen,
+                        attempts := Attempts} = All) ->
     wait(min(?PROGRAMS_MS, max(0, Until - now_ms()))),
     case now_ms() < Until andalso few_ports() of
         false -> All;
@@ -356,7 +361,7 @@ programs_until(Until, #{before := Before, last := Last, started := Started, aske
             {Opened, Newest} = opened(Last, New),
             Tried = attempts(Few, Ports, Attempts),
             programs_until(Until, #{before => Ports, last => Newest, started => Started + Opened, asked => Asked + length(Few),
-                                    attempts => Tried,
+                                    newest => [Newest || New =/= []] ++ Numbers, attempts => Tried,
                                     seen => [One || Port <- Few, One <- program_of(Port)] ++ Seen})
     end.
 
@@ -370,6 +375,15 @@ opened(Last, New) ->
         true -> {max(0, Newest - Last), Newest};
         false -> {length(New), Newest}
     end.
+
+%% @doc At least how many ports were opened, by the numbers of the newest one at each look (the last first), also where they are given
+%% again. Those that live long give theirs back in any order, and are left out: so the steps from look to look are random, and a
+%% quarter of them go down, or some are far too large. What is closed at once leaves the order as it was.
+-spec opened_in_order([non_neg_integer()], Held :: non_neg_integer(), Limit :: pos_integer()) -> non_neg_integer().
+opened_in_order([_ | Before] = Numbers, Held, Limit) when length(Before) >= ?STEPS ->
+    Steps = lists:sort(lists:zipwith(fun erlang:'-'/2, lists:droplast(Numbers), Before)),
+    max(0, lists:nth(length(Steps) div 4, Steps)) * length(Steps) * max(0, Limit - Held) div Limit;
+opened_in_order(_, _, _) -> 0.
 
 program_of(Port) ->
     case erlang:port_info(Port, os_pid) of
