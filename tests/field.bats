@@ -205,6 +205,8 @@ field() {
 
 @test "field: healthy_server" { field --once healthy_server; }
 
+@test "field: healthy_session_timers" { field --once healthy_session_timers; }
+
 @test "field: healthy_sessions" { field --once healthy_sessions; }
 
 @test "field: healthy_socket_rise" { field --once healthy_socket_rise; }

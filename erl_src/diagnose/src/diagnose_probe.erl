@@ -328,6 +328,7 @@ look_closer(Keeper, Rows, Names,
             #{late := Late, groups := Groups, held_bytes := Held, memory := Memory, early := Early, files := Files} = Census,
             #{budget := Budget, deadline := Deadline, accounting := Accounting, nif := Nif, collect := Collect}) ->
     Carriers = carriers(),
+    Timers = {now_ms(), soon(fun small_things/0)},
     Mapped = soon(fun mapped/0),
     Native = soon(fun native/0),
     Window = now_ms() + window(Budget, Deadline),
@@ -456,7 +457,7 @@ look_closer(Keeper, Rows, Names,
                         file_owners => soon(fun() -> file_owners(Pids) end),
                         elsewhere => with_freed(elsewhere(Native, soon(fun native/0)), Pids, Collect, Deadline),
                         links => links(Small, Later, Pids, Deadline),
-                        makers => makers(Small, Beside, Pids, Deadline)}, Bytes),
+                        makers => with_growth(Timers, {now_ms(), Small}, makers(Small, Beside, Pids, Deadline))}, Bytes),
     Queues = lists:usort([Queue || {_, #{queue := Queue, usual_depth := Depth}} <- Suspects, Depth > 0]),
     {Costs, CostBytes} = scan_costs(Queues),
     ok = tell(Keeper, #{scan_ns => Costs}, CostBytes),
@@ -501,6 +502,11 @@ makers(#{bif_timer := Bytes}, Beside, Pids, Deadline)
     known(within(fun() -> timers(lists:sublist(Traced, ?TRACED_FOR_TIMERS)) end,
                  min(Deadline, now_ms() + ?CALLS_MS + 2 * ?LAST_ANSWER_MS)));
 makers(_, _, _, _) -> none.
+
+%% How many more there are than at the beginning, and of how long a time.
+with_growth({Began, #{bif_timer := Before}}, {Ended, #{bif_timer := Bytes}}, #{} = Makers) ->
+    Makers#{grown => (Bytes - Before) div ?TIMER_BYTES, grown_ms => max(1, Ended - Began)};
+with_growth(_, _, Makers) -> Makers.
 
 is_always_busy(Samples) -> Samples =/= [] andalso not lists:any(fun({Status, _, _}) -> is_resting(Status) end, Samples).
 

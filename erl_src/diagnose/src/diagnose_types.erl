@@ -302,11 +302,13 @@
                                  exactly := #{monitors | monitored_by | links := non_neg_integer()} | unknown}],
                    dictionaries => [#{pid := binary(), name := atom(), label := mfa() | unknown, bytes := pos_integer()}]}.
 %% holders: those who have many monitors or links. dictionaries: those whose dictionary has so many bytes beside the heap.
--type makers() :: #{traced := non_neg_integer(), untraced => non_neg_integer(), ms := pos_integer(),
+-type makers() :: #{traced := non_neg_integer(), untraced | started | renewed => non_neg_integer(), ms := pos_integer(),
+                    grown => integer(), grown_ms => pos_integer(),
                     most := [#{pid := binary(), name := atom(), label := mfa() | unknown, processes | times := pos_integer(),
                                in := mfa() | none}]}.
 %% Of so many processes that were traced, who started timers: with the function, how many alike did it, and one of them. untraced: so
-%% many could not be.
+%% many could not be. renewed: of all that were started so many by a process that cancelled one, too. grown: how many more timers there are
+%% than so long before.
 -type retries() :: #{pid := binary(), ms | changes := pos_integer(), events := non_neg_integer()}.
 %% A state machine that was traced for so long: how often it changed its state, and how many events were postponed then, together.
 -type lookups() :: #{ms := pos_integer(), times | count | again | asking := non_neg_integer(), modules := [{module(), pos_integer()}],

@@ -19,7 +19,8 @@
          monitors_that_are_needed_are_none_too_many/1, only_what_grows_all_the_time_nears_its_limit/1,
          timers_that_start_the_next_are_told_of/1,
          nothing_is_said_of_what_was_not_seen/1,
-         sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_told_from_a_hundred_thousand_on/1, suspended_is_not_scanning/1,
+         sums_are_bounded_by_the_node/1, estimates_are_added/1, timers_are_told_from_a_hundred_thousand_on/1,
+         timers_that_are_cancelled_are_counted/1, suspended_is_not_scanning/1,
          server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
          stack_is_no_unused_heap/1, binaries_that_are_passed_on_are_no_leak/1, modules_of_a_start_are_no_leak/1,
          most_of_the_memory_is_told_of/1, table_that_only_grows_is_told_of/1,
@@ -183,7 +184,8 @@ all() ->
      kind_takes_in_no_other_kind, complete_leaves_no_more_than_it_promises,
      monitors_that_are_needed_are_none_too_many, only_what_grows_all_the_time_nears_its_limit, timers_that_start_the_next_are_told_of,
      nothing_is_said_of_what_was_not_seen,
-     sums_are_bounded_by_the_node, estimates_are_added, timers_are_told_from_a_hundred_thousand_on, suspended_is_not_scanning,
+     sums_are_bounded_by_the_node, estimates_are_added, timers_are_told_from_a_hundred_thousand_on,
+     timers_that_are_cancelled_are_counted, suspended_is_not_scanning,
      server_is_no_loop,
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
      most_of_the_memory_is_told_of, table_that_only_grows_is_told_of, waiting_for_threads_is_told_of, waiting_for_a_thread_is_no_work,
@@ -2209,7 +2211,35 @@ timers_are_told_from_a_hundred_thousand_on(_) ->
     ?assertEqual([], signs(#{memory => #{system => 30_000_000, binary => 0, total => 60_000_000},
                              links => #{timer_bytes => 340282366920938410730170978484873595872, holders => []}}, [])),
     %% One for each session.
-    ?assertEqual([], signs(#{counts => [{0, counts(110_000)}], links => #{timer_bytes => 16_000_000, holders => []}}, [])).
+    ?assertEqual([], signs(#{counts => [{0, counts(110_000)}], links => #{timer_bytes => 16_000_000, holders => []}}, [])),
+    %% Started anew at each use of what has it. Some are left behind where they grow in number, or where most are not cancelled.
+    Renews = #{traced => 40, ms => 300, most => [Cart], started => 106, renewed => 100, grown => 40, grown_ms => 4000},
+    [?assertEqual({Makers, Kinds}, {Makers, [Kind || {Kind, _} <- signs(#{links => #{timer_bytes => 45_600_000, holders => []},
+                                                                           makers => Makers}, [])]})
+     || {Makers, Kinds} <- [{Renews, []}, {Renews#{grown := -400}, []}, {Renews#{grown := 400}, [many_timers]},
+                            {Renews#{renewed := 70}, [many_timers]}, {Renews#{started := 0, renewed := 0}, [many_timers]}]].
+
+%% Of the same process, each after the other.
+timers_that_are_cancelled_are_counted(_) ->
+    Self = self(),
+    Renews = spawn_link(fun() -> renews(erlang:send_after(60_000, self(), tick)) end),
+    Starts = spawn_link(fun() -> starts_timers() end),
+    _ = [begin
+             _ = spawn_link(fun() -> Self ! {timers, diagnose_probe:timers(Pids)} end),
+             #{started := Started, renewed := Renewed, most := Most} = receive {timers, Seen} -> Seen end,
+             ?assertEqual([In], [Function || #{in := {_, Function, _}} <- Most]),
+             ?assert(Started > 0),
+             ?assertEqual({In, In =:= renews}, {In, 4 * Renewed >= 3 * Started})
+         end || {Pids, In} <- [{[Renews], renews}, {[Starts], starts_timers}]],
+    ?assertEqual({traced, false}, erlang:trace_info({erlang, cancel_timer, 1}, traced)),
+    _ = [begin true = unlink(Pid), exit(Pid, kill) end || Pid <- [Renews, Starts]],
+    ok.
+
+renews(Timer) ->
+    _ = erlang:cancel_timer(Timer),
+    Next = erlang:send_after(60_000, self(), tick),
+    timer:sleep(1),
+    renews(Next).
 
 %% Where messages come and go, it is a server that has much to do.
 server_is_no_loop(_) ->

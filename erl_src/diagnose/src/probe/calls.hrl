@@ -16,12 +16,14 @@
 %% What gives it the code of a module: the last two are of OTP 25.
 -define(LOADED(Module), [{load_module, '_', Module, '_', '_', '_'}, {load_binary, Module, '_', '_'}, {load_file, Module}]).
 -define(STARTS_OF_TIMERS, [send_after, start_timer]).
+-define(CANCELS, [cancel_timer]).
 -define(CALL_FLAGS, [call, arity]).
 %% State machines are traced for so long, and so many changes of the state of each.
 -define(RETRIES_MS, 1000).
 -define(CHANGES, 20).
 
-%% @doc Who starts timers, by a trace of these processes: how many they are, and by function and kind how many were started. `unknown' where
+%% @doc Who starts timers, by a trace of these processes: how many they are, and by function and kind how many were started; and for how
+%% many of those the same process cancelled one, as who starts one anew at each use. `unknown' where
 %% somebody else traces that, or calls of these processes: the pattern would have that one told of these calls, too.
 -spec timers([pid()]) -> diagnose_types:makers() | unknown.
 timers(Pids) -> calls_of(timer_functions(), Pids, ?CALLS_MS).
@@ -38,7 +40,7 @@ calls_of(Functions, Pids, ForMs) ->
             Others = [Pid || Pid <- Pids, Pid =/= self()],
             Traced = [Pid || Pid <- Others, is_switched(Pid, true, ?CALL_FLAGS)],
             Began = now_ms(),
-            Seen = started_timers(Began + ForMs, ?CALLS, #{}),
+            Seen = started_timers(Began + ForMs, 2 * ?CALLS, #{}),
             Ms = max(1, now_ms() - Began),
             _ = [is_switched(Pid, false, ?CALL_FLAGS) || Pid <- Traced],
             ok = trace_as_it_was(),
@@ -51,13 +53,19 @@ calls_of(Functions, Pids, ForMs) ->
 
 calls_are_traced(Which) -> lists:member(call, lists:append(trace_info(Which, flags))).
 
-timer_functions() -> [{erlang, Function, Arity} || Function <- ?STARTS_OF_TIMERS, Arity <- [3, 4]].
+timer_functions() ->
+    [{erlang, Function, Arity} || {Functions, Arities} <- [{?STARTS_OF_TIMERS, [3, 4]}, {?CANCELS, [1, 2]}], Function <- Functions,
+                                  Arity <- Arities].
 
+%% Each start may follow a cancel.
 started_timers(_Until, 0, Seen) -> Seen;
 started_timers(Until, Left, Seen) ->
     case now_ms() < Until of
         true ->
             receive
+                {trace, Pid, call, {erlang, cancel_timer, _}, _} ->
+                    {Kept, More} = cancel_of(Pid, Seen),
+                    started_timers(Until, Left - Kept, More);
                 {trace, Pid, call, _, Caller} ->
                     {Kept, More} = timer_of(Pid, Caller, Seen),
                     started_timers(Until, Left - Kept, More)
@@ -68,22 +76,35 @@ started_timers(Until, Left, Seen) ->
 
 %% Who has started many is known well enough: what else it did by then must not hide the others.
 timer_of(Pid, Caller, Seen) ->
-    Callers = maps:get(Pid, Seen, #{}),
-    case lists:sum(maps:values(Callers)) of
+    {Callers, Cancels} = maps:get(Pid, Seen, {#{}, 0}),
+    case starts_in(Callers) of
         Times when Times >= ?WAKES -> {0, Seen};
         Times ->
             _ = Times + 1 =:= ?WAKES andalso is_switched(Pid, false, ?CALL_FLAGS),
-            {1, Seen#{Pid => Callers#{Caller => maps:get(Caller, Callers, 0) + 1}}}
+            {1, Seen#{Pid => {Callers#{Caller => maps:get(Caller, Callers, 0) + 1}, Cancels}}}
     end.
+
+%% Some of these may have nothing to cancel.
+cancel_of(Pid, Seen) ->
+    case maps:get(Pid, Seen, {#{}, 0}) of
+        {_, Cancels} when Cancels >= 2 * ?WAKES -> {0, Seen};
+        {Callers, Cancels} ->
+            _ = Cancels + 1 =:= 2 * ?WAKES andalso is_switched(Pid, false, ?CALL_FLAGS),
+            {1, Seen#{Pid => {Callers, Cancels + 1}}}
+    end.
+
+starts_in(Callers) -> lists:sum(maps:values(Callers)).
 
 %% By the function and what the process is, of those that started most.
 timer_makers(Traced, Untraced, Seen, Ms) ->
-    Most = ranked(?ASKING, [{lists:sum(maps:values(Callers)), {Pid, Callers}} || {Pid, Callers} <- maps:to_list(Seen)]),
+    Each = [{starts_in(Callers), Cancels} || {Callers, Cancels} <- maps:values(Seen)],
+    Most = ranked(?ASKING, [{starts_in(Callers), {Pid, Callers}} || {Pid, {Callers, _}} <- maps:to_list(Seen), map_size(Callers) > 0]),
     Kinds = maps:groups_from_list(fun({Key, _}) -> Key end, fun({_, One}) -> One end,
                                   [{{labelled_apart(Pid), Caller}, {Times, Pid}}
                                    || {_, {Pid, Callers}} <- Most, {Caller, Times} <- maps:to_list(Callers)]),
     Told = ranked(?LARGEST, [{lists:sum([Times || {Times, _} <- Of]), {Key, Of}} || {Key, Of} <- maps:to_list(Kinds)]),
     #{traced => length(Traced), untraced => Untraced, ms => Ms,
+      started => lists:sum([Starts || {Starts, _} <- Each]), renewed => lists:sum([min(Starts, Cancels) || {Starts, Cancels} <- Each]),
       most => [#{pid => pid_text(Pid), name => registered_as(Pid), label => Label, processes => length(Of), times => Times,
                  in => case Caller of {_, _, _} -> Caller; _ -> none end}
                || {Times, {{Label, Caller}, Of}} <- Told, {_, Pid} <- [lists:max(Of)]]}.

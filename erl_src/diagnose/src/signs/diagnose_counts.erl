@@ -246,8 +246,13 @@ limit_advice(atoms) -> "At the limit the node ends. Find out who makes atoms fro
 timers(#{links := #{timer_bytes := Bytes}} = Look) when Bytes >= ?MANY_TIMERS * ?TIMER_BYTES ->
     [sign(many_timers, #{about => Bytes div ?TIMER_BYTES, bytes => Bytes, makers => makers(Look)},
           "Cancel timers that are not needed any more (erlang:cancel_timer/1), and use one timer for many things instead of one for each.",
-          diagnose_proof:look()) || Bytes div ?TIMER_BYTES > processes(Look), Bytes < ?PETABYTE];
+          diagnose_proof:look()) || Bytes div ?TIMER_BYTES > processes(Look), Bytes < ?PETABYTE, not are_renewed(Look)];
 timers(#{}) -> [].
+
+%% Each is cancelled where the next is started, as that of a session at each use, and they do not become more.
+are_renewed(#{makers := #{ms := Ms, started := Started, renewed := Renewed, grown := Grown, grown_ms := GrownMs}}) ->
+    Started > 0 andalso 4 * Renewed >= 3 * Started andalso 4 * Grown * Ms =< Started * GrownMs;
+are_renewed(#{}) -> false.
 
 %% @doc Those that started timers while they were traced.
 -spec makers(diagnose_types:look()) -> map() | unknown.
