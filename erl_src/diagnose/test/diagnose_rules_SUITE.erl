@@ -1784,6 +1784,9 @@ timers_that_start_the_next_are_told_of(_) ->
                  diagnose_probe:too_many_ticks(Chain, 300_000)),
     %% The VM may not tell of each tick.
     ?assertMatch([#{a_second := 133}], diagnose_probe:too_many_ticks(lists:append(lists:duplicate(20, [Tick, Start, Start])), 300_000)),
+    %% The scheduler stops it among many, and more have come when it goes on.
+    Stopped = lists:append([lists:duplicate(Count, What) || {Count, What} <- [{200, Tick}, {30, Start}, {20, Tick}, {190, Start}]]),
+    ?assertMatch([#{tick := poll}], diagnose_probe:too_many_ticks(lists:append(lists:duplicate(6, Stopped)), 300_000)),
     %% One timer at a time; one for each request, whose time has nothing to do with the ticks; few.
     Other = setelement(4, Start, [{m, schedule, 1}, {m, handle_call, 3}]),
     [?assertEqual([], diagnose_probe:too_many_ticks(Events, 300_000))

@@ -16,17 +16,16 @@
 %% What gives it the code of a module: the last two are of OTP 25.
 -define(LOADED(Module), [{load_module, '_', Module, '_', '_', '_'}, {load_binary, Module, '_', '_'}, {load_file, Module}]).
 -define(STARTS_OF_TIMERS, [send_after, start_timer]).
--define(CANCELS, [cancel_timer]).
 -define(CALL_FLAGS, [call, arity]).
 %% State machines are traced for so long, and so many changes of the state of each.
 -define(RETRIES_MS, 1000).
 -define(CHANGES, 20).
 
 %% @doc Who starts timers, by a trace of these processes: how many they are, and by function and kind how many were started; and for how
-%% many of those the same process cancelled one, as who starts one anew at each use. `unknown' where
-%% somebody else traces that, or calls of these processes: the pattern would have that one told of these calls, too.
+%% many of those the same process cancelled one, as who starts one anew at each use. `unknown' where somebody else traces that, or calls
+%% of these processes: the pattern would have that one told of these calls, too.
 -spec timers([pid()]) -> diagnose_types:makers() | unknown.
-timers(Pids) -> calls_of(timer_functions(), Pids, ?CALLS_MS).
+timers(Pids) -> calls_of(timer_functions() ++ cancel_functions(), Pids, ?CALLS_MS).
 
 %% The same of any functions that are seldom called.
 calls_of(Functions, Pids, ForMs) ->
@@ -53,9 +52,9 @@ calls_of(Functions, Pids, ForMs) ->
 
 calls_are_traced(Which) -> lists:member(call, lists:append(trace_info(Which, flags))).
 
-timer_functions() ->
-    [{erlang, Function, Arity} || {Functions, Arities} <- [{?STARTS_OF_TIMERS, [3, 4]}, {?CANCELS, [1, 2]}], Function <- Functions,
-                                  Arity <- Arities].
+timer_functions() -> [{erlang, Function, Arity} || Function <- ?STARTS_OF_TIMERS, Arity <- [3, 4]].
+
+cancel_functions() -> [{erlang, cancel_timer, Arity} || Arity <- [1, 2]].
 
 %% Each start may follow a cancel.
 started_timers(_Until, 0, Seen) -> Seen;

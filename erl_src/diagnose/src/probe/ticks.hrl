@@ -11,9 +11,11 @@
 -define(TICK_FLAGS, ['receive', call, arity, monotonic_timestamp]).
 %% So many starts, in so many runs, and so many timers at a time; after hardly any tick no timer is started.
 -define(TICKS, 20).
--define(TICK_RUNS, 8).
+-define(TICK_RUNS, 5).
 -define(TICKS_AT_A_TIME, 20).
 -define(TICKS_UNPAIRED, 0.02).
+%% Whom the scheduler stops among so many ticks fetches what came meanwhile, and then starts the timers of all.
+-define(TICKS_AT_ONCE, 20).
 %% A longer time is one on the clock (abs).
 -define(MOST_TICK_MS, 86_400_000).
 
@@ -107,7 +109,7 @@ too_many_ticks(Events, Us) ->
     case most_frequent([Tick || {start, Tick, _, _} <- Events]) of
         [{Times, Tick} | _] when Times >= ?TICKS ->
             Starts = [{Ms, Stack} || {start, T, Ms, Stack} <- Events, T =:= Tick],
-            Runs = lists:droplast(runs_of_ticks([element(1, Event) || Event <- Events, element(2, Event) =:= Tick])),
+            Runs = lists:droplast(whole_runs(runs_of_ticks([element(1, Event) || Event <- Events, element(2, Event) =:= Tick]))),
             Unpaired = lists:sum([T - S || {T, S} <- Runs, T > S]),
             Pace = 1_000_000 * Times / Us,
             [#{tick => Tick, a_second => round(Pace), interval_ms => Ms, at_a_time => round(Pace * Ms / 1000), in => In}
@@ -125,6 +127,10 @@ too_many_ticks(Events, Us) ->
 %% As many requests as there are ticks may come at a steady pace.
 is_in_request(Stack) ->
     lists:any(fun({_, Function, _}) -> lists:member(Function, [handle_call, handle_cast, try_handle_call, try_handle_cast]) end, Stack).
+
+whole_runs([{T, S}, {T2, S2} | Rest]) when T >= ?TICKS_AT_ONCE, S < T -> whole_runs([{T + T2, S + S2} | Rest]);
+whole_runs([Run | Rest]) -> [Run | whole_runs(Rest)];
+whole_runs([]) -> [].
 
 %% How many ticks came, and how many timers were started then. The last is cut; what came before the first tick is left out.
 runs_of_ticks(Events) -> runs_of_ticks(lists:dropwhile(fun(What) -> What =:= start end, Events), 0, 0).
