@@ -8,6 +8,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 source "$TOP/scripts/otp_source.bash"
 # shellcheck source=scripts/otp_base.bash
 source "$TOP/scripts/otp_base.bash"
+# shellcheck source=scripts/otp_demo_base.bash
+source "$TOP/scripts/otp_demo_base.bash"
 # shellcheck source=scripts/otp_emulator.bash
 source "$TOP/scripts/otp_emulator.bash"
 # shellcheck source=scripts/otp_library.bash
@@ -23,7 +25,7 @@ Example: ./build.sh otp --vm stock_copy,tuned
          ./build.sh otp --git ~/otp --rev master --rev mine
 
 Usage: ./build.sh otp [--otp RELEASE] [--vm NAMES] [--source PATH] [--refresh]
-                        [--interpreter NAMES] [--builds N]
+                        [--interpreter NAMES] [--builds N] [--demo]
        ./build.sh otp --git PATH --rev REVISION [--rev REVISION...]
 
 Builds Erlang/OTP and the variants that otp_patches/variants declares. To add a
@@ -43,6 +45,8 @@ patch of your own, follow doc/own_patch.md.
                  layout of their code: in the order of object files and in the
                  alignment of loops (a minute each, less if the patches touch few
                  files; 50 MB each)
+  --demo         build only the applications of OTP that './build.sh demo' needs.
+                 The next build without this option adds the others (a minute)
   --git PATH     a git repository of OTP, whose revisions are built next to the
                  releases. The build of the first revision takes as long as that
                  of a release. The build of each similar revision takes a minute
@@ -71,6 +75,7 @@ built_variants() {
 root_key() {
     {
         basename "$BASE"
+        ! has_first_part || echo first part
         sha256_of "$TOP/scripts/lib/otp_manifest.escript"
         local variant
         for variant in $(built_variants); do
@@ -148,7 +153,12 @@ names_it() { [[ $1 == all || ,$1, == *",$2,"* ]]; }
 build_release() {
     local release=$1 given=$2 fresh=$3 root=$BUILD/otp-$1 variant
     obtain_source "$release" "$given" "$fresh"
-    build_base "$release"
+    if [[ $demo == yes ]]; then
+        build_first_part "$release"
+    else
+        complete_base "$release"
+        build_base "$release"
+    fi
     for variant in $(variant_names); do
         names_it "$variants" "$variant" || continue
         build_emulator "$variant" jit
@@ -163,7 +173,7 @@ build_release() {
 }
 
 main() {
-    local release given='' fresh=no variants=all interpreters='' builds=1 repository='' revisions=()
+    local release demo=no given='' fresh=no variants=all interpreters='' builds=1 repository='' revisions=()
     release=$(default_release)
     while (($#)); do
         case $1 in
@@ -171,6 +181,7 @@ main() {
             --vm) variants=${2-}; shift; [[ -n $variants ]] || misuse "--vm wants names of variants, or all" ;;
             --source) given=${2-}; shift; [[ -n $given ]] || misuse "--source needs a path" ;;
             --refresh) fresh=yes ;;
+            --demo) demo=yes ;;
             --interpreter) interpreters=${2-}; shift; [[ -n $interpreters ]] || misuse "--interpreter needs names of variants, or all" ;;
             --builds) builds=${2-}; shift ;;
             --git) repository=${2-}; shift; [[ -n $repository ]] || misuse "--git needs PATH, the repository" ;;
