@@ -190,6 +190,7 @@ field() {
 
 @test "field: healthy_live_state" { field --once healthy_live_state; }
 
+@test "field: healthy_log_lines" { field --once healthy_log_lines; }
 
 @test "field: healthy_low_priority" { field --once healthy_low_priority; }
 
@@ -261,6 +262,9 @@ field() {
 @test "field: liveviews" { field --once liveviews; }
 
 @test "field: log_handler_calls" { field --once log_handler_calls; }
+
+@test "field: log_loop" { field --once log_loop; }
+
 @test "field: low_priority_server" { field --once low_priority_server; }
 
 @test "field: many_small_queues" { field --once many_small_queues; }

@@ -344,5 +344,7 @@
 -define(TOLD_USERS, 3).
 %% Modules that are still loaded one after the other when a system has so many.
 -define(MANY_MODULES, 1500).
+%% Whoever logs so many events a second all the time goes round in a loop. (200 lines a second may be meant.)
+-define(LOGGED_A_SECOND, 1000).
 %% No machine has so many bytes.
 -define(PETABYTE, (1 bsl 50)).

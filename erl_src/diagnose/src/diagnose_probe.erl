@@ -21,7 +21,7 @@
          is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, states_of/1, nagle_delays/1, native_times/1,
          native_times_ended/1, flaps/1, wakes/2, asked_for_modules/1, in_tables/1, buffers/0, tables/0, monitored_beside/2, left_sockets/1,
          left_at_both/2, unread_of/1, alarm/1, piles/1, are_of_connections/1, some/2, texts_of/1, not_accepted/1, backlogs_of/1,
-         local_text/2, starting/1, in_common/3, not_loaded/1, unanswered/1, places/1, place/1, logging/2, caller_of_logger/1, arrivals/1,
+         local_text/2, starting/1, in_common/3, not_loaded/1, unanswered/1, places/1, place/1, logging/2, log_events/1, caller_of_logger/1, arrivals/1,
          debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, large_code/1, file_owners/1, ticks/1, too_many_ticks/2,
          suspenders/3, who_call/2, freed_natively/2, growth/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2]).
@@ -355,6 +355,7 @@ look_closer(Keeper, Rows, Names,
     Answered = [Text || {_, #{pid := Text}} <- Suspects],
     Flapping = known(answered(Flaps, Window + ?ANSWER_MS)),
     Reloaded = known(answered(Reloads, Window + ?ANSWER_MS)),
+    Logged = known(answered(Logging, Window + 2 * ?ANSWER_MS)),
     Unlooked = [of_row(Row, Names) || #{pid := Pid} = Row <- Rows, not lists:member(pid_text(Pid), Answered)],
     ok = tell(Keeper, (maps:with([collections, births], Seen))
                           #{closer => finished, run_queues => with_holders(maps:get(run_queues, Seen), Names),
@@ -372,7 +373,7 @@ look_closer(Keeper, Rows, Names,
                             nagle_delays => known(answered(Delays, Window + ?ANSWER_MS)),
                             left_sockets => known(answered(Left, Window + 2 * ?ANSWER_MS)),
                             piles => known(answered(Piles, Window + 2 * ?ANSWER_MS)),
-                            logging => known(answered(Logging, Window + 2 * ?ANSWER_MS)),
+                            logging => Logged,
                             places => known(answered(Places, Window + 2 * ?ANSWER_MS)),
                             flaps => Flapping,
                             starting => known(answered(Starting, Window + 2 * ?ANSWER_MS)),
@@ -402,7 +403,10 @@ look_closer(Keeper, Rows, Names,
              [] -> ok;
              Working ->
                  Ticks = within(fun() -> ticks(Working) end, min(Deadline, now_ms() + ?FIRST_START_MS + ?TICKING_MS + 2 * ?LAST_ANSWER_MS)),
-                 tell(Keeper, #{ticks => [One || is_list(Ticks), One <- Ticks]}, Bytes)
+                 ok = tell(Keeper, #{ticks => [One || is_list(Ticks), One <- Ticks]}, Bytes),
+                 Events = within(fun() -> log_events(Working) end,
+                                 min(Deadline, now_ms() + 3 * ?EVENT_LOOKS * ?EVENTS_MS + 2 * ?LAST_ANSWER_MS)),
+                 tell(Keeper, #{logging => with_events(known(Events), Logged)}, Bytes)
          end,
     ok = case reloaded_often(Reloaded) of
              [] -> ok;
@@ -502,6 +506,10 @@ makers(#{bif_timer := Bytes}, Beside, Pids, Deadline)
     known(within(fun() -> timers(lists:sublist(Traced, ?TRACED_FOR_TIMERS)) end,
                  min(Deadline, now_ms() + ?CALLS_MS + 2 * ?LAST_ANSWER_MS)));
 makers(_, _, _, _) -> none.
+
+with_events(#{most := Most}, #{} = Logging) -> Logging#{events => Most};
+with_events(unknown, Logging) -> Logging;
+with_events(_, unknown) -> unknown.
 
 %% How many more there are than at the beginning, and of how long a time.
 with_growth({Began, #{bif_timer := Before}}, {Ended, #{bif_timer := Bytes}}, #{} = Makers) ->

@@ -304,8 +304,9 @@
 %% holders: those who have many monitors or links. dictionaries: those whose dictionary has so many bytes beside the heap.
 -type makers() :: #{traced := non_neg_integer(), untraced | started | renewed => non_neg_integer(), ms := pos_integer(),
                     grown => integer(), grown_ms => pos_integer(),
-                    most := [#{pid := binary(), name := atom(), label := mfa() | unknown, processes | times := pos_integer(),
-                               in := mfa() | none}]}.
+                    most := [maker()]}.
+-type maker() :: #{pid := binary(), name := atom(), label := mfa() | unknown, processes | times := pos_integer(), in := mfa() | none,
+                   a_second => non_neg_integer()}.
 %% Of so many processes that were traced, who started timers: with the function, how many alike did it, and one of them. untraced: so
 %% many could not be. renewed: of all that were started so many by a process that cancelled one, too. grown: how many more timers there are
 %% than so long before.
@@ -391,8 +392,9 @@
 %% So many processes, by a sample, wait at two looks in the first of these functions, which the others led to, and so many of them at both;
 %% what one of them is, and for whose answer they wait.
 -type logging() :: #{looks := non_neg_integer(), handlers := [#{name := atom(), sync | drop := non_neg_integer()}],
-                     from := [{mfa(), Count :: pos_integer()}]}.
-%% At how many looks a handler of logger was in these modes, and which functions were seen logging then.
+                     from := [{mfa(), Count :: pos_integer()}], events => [maker()]}.
+%% At how many looks a handler of logger was in these modes, and which functions were seen logging then. events: which of those that work
+%% log much at each of several looks, or at one.
 -type arrivals() :: #{pid := binary(), shapes := [{Shape :: binary(), Times :: pos_integer()}],
                       from := [{mfa() | atom(), Count :: pos_integer()}]}.
 %% Of some messages that came to a process whose mailbox was not read: tags and arities, and the names of some senders, or what these are.

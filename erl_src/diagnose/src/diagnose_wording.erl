@@ -144,6 +144,12 @@ evidence(log_overload, #{handler := Name, looks := Looks, sync := Sync, drop := 
                   [Name, Drop, Looks, Sync,
                    [["; seen logging: ", lists:join(", ", [io_lib:format("~ts (~b times)", [L, N]) || #{label := L, count := N} <- In])]
                     || In =/= []]]);
+evidence(log_overload, #{a_second := All, most := Most}) ->
+    io_lib:format("logs about ~ts events a second: ~ts",
+                  [about(All),
+                   lists:join(", ", [[case Alike of 1 -> Process; _ -> [count(Alike), " of ", Label] end, [[" in ", In] || In =/= unknown],
+                                      " (", about(Pace), ")"]
+                                     || #{process := Process, processes := Alike, label := Label, in := In, a_second := Pace} <- Most])]);
 evidence(timer_wakeups, #{a_second := All, 'of' := Of}) ->
     io_lib:format("is woken by timers about ~ts times a second: ~ts",
                   [about(All),

@@ -66,7 +66,7 @@
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
          where_processes_wait_is_told/1, a_place_is_told_by_one_function_of_each_module/1,
-         handlers_of_logger_that_get_too_much_are_told_of/1, files_that_are_not_closed_are_told_of/1,
+         who_logs_without_end_is_told_of/1, handlers_of_logger_that_get_too_much_are_told_of/1, files_that_are_not_closed_are_told_of/1,
          what_comes_to_a_deep_mailbox_is_told_of/1, who_is_slow_by_its_own_work_is_told_so/1,
          start_of_an_application_that_waits_is_told_of/1, start_of_an_application_has_advice_of_its_own/1,
          start_of_an_application_that_goes_on_is_told_of/1, sockets_that_are_left_behind_are_told_of/1, left_sockets_are_seen/1,
@@ -222,6 +222,7 @@ all() ->
      who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of,
      who_waits_for_an_answer_all_the_time_is_told,
      where_processes_wait_is_told, a_place_is_told_by_one_function_of_each_module,
+     who_logs_without_end_is_told_of,
      handlers_of_logger_that_get_too_much_are_told_of, files_that_are_not_closed_are_told_of,
      what_comes_to_a_deep_mailbox_is_told_of, who_is_slow_by_its_own_work_is_told_so,
      start_of_an_application_that_waits_is_told_of, start_of_an_application_has_advice_of_its_own,
@@ -788,6 +789,37 @@ where_processes_wait_is_told(_) ->
     {_, Facts} = lists:keyfind("Processes", 1, diagnose_text:facts(Report)),
     ?assertMatch({match, _}, re:run(Facts, "150 of web:request/1 in httpc:handle_answer/5, called by metrics:handle_event/4, each for less")),
     ?assertEqual(nomatch, re:run(diagnose_text:last_line(Report#{look := Nothing}), "processes wait at two looks in")).
+
+%% Whatever its handler does with it.
+who_logs_without_end_is_told_of(_) ->
+    Logs = #{pid => ~"<0.9.0>", name => reporter, label => {reporter, init, 1}, processes => 1, times => 100, a_second => 4021,
+             in => {reporter, handle_cast, 2}},
+    Seen = fun(One) -> #{logging => #{looks => 0, handlers => [], from => [], events => [One]}} end,
+    [#{subject := node, signs := [#{kind := log_overload} = Sign]}] = found(Seen(Logs), []),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign),
+                                    "logs about 4,000 events a second: <0.9.0> .reporter. in reporter:handle_cast/2 .4,000.")),
+    [?assertEqual([], signs(Seen(One), [])) || One <- [Logs#{a_second := 990}, Logs#{processes := 5}]],
+    %% A handler that loses events says it itself.
+    Both = maps:map(fun(_, One) -> One#{looks := 38, handlers := [#{name => h, sync => 0, drop => 38}]} end, Seen(Logs)),
+    ?assertMatch([{log_overload, #{handler := h}}], signs(Both, [])),
+    %% Real ones.
+    ok = logger:add_primary_filter(?MODULE, {fun logger_filters:domain/2, {stop, sub, [?MODULE]}}),
+    Self = self(),
+    _ = [begin
+             Pid = spawn_link(fun() -> logs(Ms) end),
+             _ = spawn_link(fun() -> Self ! {events, diagnose_probe:log_events([Pid])} end),
+             #{most := [#{in := {?MODULE, logs, 1}, a_second := Pace}]} = receive {events, Events} -> Events end,
+             ?assertEqual({Ms, IsMuch}, {Ms, Pace >= 1000}),
+             true = unlink(Pid),
+             exit(Pid, kill)
+         end || {Ms, IsMuch} <- [{0, true}, {4, false}]],
+    ok = logger:remove_primary_filter(?MODULE),
+    ?assertEqual({traced, false}, erlang:trace_info({logger_backend, log_allowed, 3}, traced)).
+
+logs(Ms) ->
+    _ = Ms > 0 andalso timer:sleep(Ms),
+    ok = logger:error("it failed", #{domain => [?MODULE]}),
+    logs(Ms).
 
 handlers_of_logger_that_get_too_much_are_told_of(_) ->
     Seen = #{looks => 38, handlers => [#{name => logger_std_h_default, sync => 6, drop => 20}], from => [{{device, handle_info, 2}, 9}]},

@@ -16,6 +16,7 @@
 %% What gives it the code of a module: the last two are of OTP 25.
 -define(LOADED(Module), [{load_module, '_', Module, '_', '_', '_'}, {load_binary, Module, '_', '_'}, {load_file, Module}]).
 -define(STARTS_OF_TIMERS, [send_after, start_timer]).
+-define(NO_STARTS, {#{}, 0, going_on}).
 -define(CALL_FLAGS, [call, arity]).
 %% State machines are traced for so long, and so many changes of the state of each.
 -define(RETRIES_MS, 1000).
@@ -45,7 +46,7 @@ calls_of(Functions, Pids, ForMs) ->
             ok = trace_as_it_was(),
             case length([Pid || Pid <- Others -- Traced, is_process_alive(Pid)]) of
                 Untraced when Untraced > 0, map_size(Seen) =:= 0 -> unknown; % one of these may start them
-                Untraced -> timer_makers(Traced, Untraced, Seen, Ms)
+                Untraced -> timer_makers(Traced, Untraced, timed_starts(Began, Ms, Seen), Ms)
             end;
         false -> unknown
     end.
@@ -75,38 +76,47 @@ started_timers(Until, Left, Seen) ->
 
 %% Who has started many is known well enough: what else it did by then must not hide the others.
 timer_of(Pid, Caller, Seen) ->
-    {Callers, Cancels} = maps:get(Pid, Seen, {#{}, 0}),
+    {Callers, Cancels, _} = maps:get(Pid, Seen, ?NO_STARTS),
+    More = Callers#{Caller => maps:get(Caller, Callers, 0) + 1},
     case starts_in(Callers) of
         Times when Times >= ?WAKES -> {0, Seen};
-        Times ->
-            _ = Times + 1 =:= ?WAKES andalso is_switched(Pid, false, ?CALL_FLAGS),
-            {1, Seen#{Pid => {Callers#{Caller => maps:get(Caller, Callers, 0) + 1}, Cancels}}}
+        Times when Times + 1 =:= ?WAKES ->
+            _ = is_switched(Pid, false, ?CALL_FLAGS),
+            {1, Seen#{Pid => {More, Cancels, now_ms()}}};
+        _ -> {1, Seen#{Pid => {More, Cancels, going_on}}}
     end.
 
 %% Some of these may have nothing to cancel.
 cancel_of(Pid, Seen) ->
-    case maps:get(Pid, Seen, {#{}, 0}) of
-        {_, Cancels} when Cancels >= 2 * ?WAKES -> {0, Seen};
-        {Callers, Cancels} ->
+    case maps:get(Pid, Seen, ?NO_STARTS) of
+        {_, Cancels, _} when Cancels >= 2 * ?WAKES -> {0, Seen};
+        {Callers, Cancels, Ended} ->
             _ = Cancels + 1 =:= 2 * ?WAKES andalso is_switched(Pid, false, ?CALL_FLAGS),
-            {1, Seen#{Pid => {Callers, Cancels + 1}}}
+            {1, Seen#{Pid => {Callers, Cancels + 1, Ended}}}
     end.
+
+%% With the time that it took.
+timed_starts(Began, Ms, Seen) ->
+    maps:map(fun(_, {Callers, Cancels, going_on}) -> {Callers, Cancels, Ms};
+                (_, {Callers, Cancels, Ended}) -> {Callers, Cancels, max(1, Ended - Began)}
+             end, Seen).
 
 starts_in(Callers) -> lists:sum(maps:values(Callers)).
 
 %% By the function and what the process is, of those that started most.
 timer_makers(Traced, Untraced, Seen, Ms) ->
-    Each = [{starts_in(Callers), Cancels} || {Callers, Cancels} <- maps:values(Seen)],
-    Most = ranked(?ASKING, [{starts_in(Callers), {Pid, Callers}} || {Pid, {Callers, _}} <- maps:to_list(Seen), map_size(Callers) > 0]),
+    Each = [{starts_in(Callers), Cancels} || {Callers, Cancels, _} <- maps:values(Seen)],
+    Most = ranked(?ASKING, [{starts_in(Callers), {Pid, Callers, Taken}}
+                            || {Pid, {Callers, _, Taken}} <- maps:to_list(Seen), map_size(Callers) > 0]),
     Kinds = maps:groups_from_list(fun({Key, _}) -> Key end, fun({_, One}) -> One end,
-                                  [{{labelled_apart(Pid), Caller}, {Times, Pid}}
-                                   || {_, {Pid, Callers}} <- Most, {Caller, Times} <- maps:to_list(Callers)]),
-    Told = ranked(?LARGEST, [{lists:sum([Times || {Times, _} <- Of]), {Key, Of}} || {Key, Of} <- maps:to_list(Kinds)]),
+                                  [{{labelled_apart(Pid), Caller}, {Times, Pid, 1000 * Times / Taken}}
+                                   || {_, {Pid, Callers, Taken}} <- Most, {Caller, Times} <- maps:to_list(Callers)]),
+    Told = ranked(?LARGEST, [{lists:sum([Times || {Times, _, _} <- Of]), {Key, Of}} || {Key, Of} <- maps:to_list(Kinds)]),
     #{traced => length(Traced), untraced => Untraced, ms => Ms,
       started => lists:sum([Starts || {Starts, _} <- Each]), renewed => lists:sum([min(Starts, Cancels) || {Starts, Cancels} <- Each]),
       most => [#{pid => pid_text(Pid), name => registered_as(Pid), label => Label, processes => length(Of), times => Times,
-                 in => case Caller of {_, _, _} -> Caller; _ -> none end}
-               || {Times, {{Label, Caller}, Of}} <- Told, {_, Pid} <- [lists:max(Of)]]}.
+                 a_second => round(lists:sum([Pace || {_, _, Pace} <- Of])), in => case Caller of {_, _, _} -> Caller; _ -> none end}
+               || {Times, {{Label, Caller}, Of}} <- Told, {_, Pid, _} <- [lists:max(Of)]]}.
 
 %% @doc What is asked of the code server for a moment: modules that are not there although somebody has asked for them, and who asks, in
 %% which function. `unknown' where it is traced already.

@@ -1,8 +1,13 @@
 %%% Handlers of logger that get more events than they write: the modes in which their processes make callers wait (sync) or lose events (drop).
+%%% And who logs how much, where it works.
 
 -define(LOGGING_MS, 100).
 %% So many processes are looked at, at each look at which a handler is in such a mode.
 -define(ASKED_LOGGING, 60).
+
+%% So long calls are traced, and so often where a process logs much each time: many lines at once are no loop.
+-define(EVENTS_MS, 100).
+-define(EVENT_LOOKS, 4).
 
 %% @doc At how many looks each handler was in such a mode, and which functions were seen logging then. The mode is a persistent term, so no
 %% handler is asked.
@@ -46,3 +51,22 @@ caller_of_logger(Stack) ->
     end.
 
 is_of_logger(Module) -> lists:member(Module, [logger, logger_backend, logger_h_common, logger_olp, logger_filters, 'Elixir.Logger']).
+
+%% @doc Which of these processes log how many events that the level permits, where that is much; else what was seen at first. Each event
+%% goes through one function of logger, whoever takes it.
+-spec log_events([pid()]) -> diagnose_types:makers() | unknown.
+log_events(Pids) -> log_events(Pids, ?EVENT_LOOKS).
+
+log_events(Pids, Left) ->
+    Events = calls_of([logged_function()], Pids, ?EVENTS_MS),
+    case Left > 1 andalso logs_much(Events) of
+        true ->
+            wait(?EVENTS_MS + rand:uniform(?EVENTS_MS)),
+            log_events(Pids, Left - 1);
+        false -> Events
+    end.
+
+logs_much(#{most := Most}) -> [1 || #{processes := Count, a_second := Pace} <- Most, Pace >= ?LOGGED_A_SECOND * Count] =/= [];
+logs_much(unknown) -> false.
+
+logged_function() -> {logger_backend, log_allowed, 3}.
