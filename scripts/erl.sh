@@ -36,7 +36,7 @@ other_applications() {
 }
 
 # rebar3_on_own_otp ARGUMENTS...
-rebar3_on_own_otp() { ERL_LIBS=$BUILD/erl/other_applications on_own_otp rebar3 "$@"; }
+rebar3_on_own_otp() { ERL_LIBS=$BUILD/other_applications on_own_otp rebar3 "$@"; }
 
 compile() {
     cd "$TOP/erl_src"
@@ -58,7 +58,7 @@ start_anew() {
 }
 
 with_otp() {
-    other_applications "$BUILD/erl/other_applications"
+    other_applications "$BUILD/other_applications"
     rebar3_on_own_otp --version >>"$LOG" 2>&1 ||
         fail "this rebar3 does not run on the OTP in $(own_root) (its output is in $LOG); './build.sh otp' builds OTP $(default_release), on which it does."
     start_anew "$(basename "$(own_root)")"
