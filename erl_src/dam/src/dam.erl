@@ -210,7 +210,8 @@ info(Dam) -> request(Dam, info, ?CALL_MS, info, []).
 
 %% @doc Changes options of a running dam: `server', `high', `low', `limit',
 %% `limit_bytes', `measure', `policy', `recover_ms', `retry_ms', `stop_ms'. Held messages
-%% stay. Fails with `badarg' if an option is wrong, or if the new server is a local process that has ended.
+%% stay. If the policy changes, it also holds for the senders that are blocked: the time of
+%% `{block, Ms}' begins anew. Fails with `badarg' if an option is wrong, or if the new server is a local process that has ended.
 -spec configure(dam(), #{server => server(), atom() => term()}) -> ok.
 configure(Dam, Changes) ->
     Call = {configure, [Dam, Changes]},

@@ -2,7 +2,7 @@
 %% allows, or dropped. It also decides whether senders must ask first.
 -module(dam_flow).
 
--export([arrive/4, arrive_all/2, called/5, called_by_server/4, expired/2, settle/1, ask/1, ask/4]).
+-export([arrive/4, arrive_all/2, called/5, called_by_server/4, expired/2, ask_anew/1, settle/1, ask/1, ask/4]).
 -export([drop/3, drop_held/2, sent_away/2, tell_drops/1]).
 -export([event/3, event/4, start_timer/2, now_us/0]).
 
@@ -31,11 +31,23 @@ arrive_all([], Dam) -> Dam.
 %% @doc Handles a message whose sender waits for a reply since SentMs.
 -spec called(dam_queue:lane_name(), reference(), term(), SentMs :: integer(), #dam{}) -> #dam{}.
 called(Lane, Ref, Message, SentMs, #dam{received = Received} = Dam) ->
-    Counted = Dam#dam{received = Received + 1},
+    asked(Lane, Ref, Message, SentMs, Dam#dam{received = Received + 1}).
+
+asked(Lane, Ref, Message, SentMs, Dam) ->
     case dam_callers:size(callers(Lane, Dam)) > 0 of
-        true -> blocked(Lane, Ref, Message, SentMs, Counted);
-        false -> answered_for(Lane, limited, Ref, Message, SentMs, Counted)
+        true -> blocked(Lane, Ref, Message, SentMs, Dam);
+        false -> answered_for(Lane, limited, Ref, Message, SentMs, Dam)
     end.
+
+%% @doc After a change of the policy: each blocked sender is treated as if it had sent its message now.
+-spec ask_anew(#dam{}) -> #dam{}.
+ask_anew(Dam) -> lists:foldl(fun ask_anew/2, Dam, [priority, normal]).
+
+ask_anew(Lane, Dam) ->
+    lists:foldl(fun({Timer, Ref, Message}, Before) ->
+                        _ = erlang:cancel_timer(Timer),
+                        asked(Lane, Ref, Message, now_ms(), Before)
+                end, with_callers(Lane, dam_callers:new(), Dam), dam_callers:to_list(callers(Lane, Dam))).
 
 %% @doc Handles a message of the server itself, which must not wait. With the policy block it is held beyond the limit.
 -spec called_by_server(dam_queue:lane_name(), reference(), term(), #dam{}) -> #dam{}.

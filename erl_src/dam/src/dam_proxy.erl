@@ -195,12 +195,16 @@ answer(Ref, Reply) ->
 timer(infinity, _) -> undefined;
 timer(Timeout, What) -> dam_flow:start_timer(Timeout, What).
 
+with_policy(Before, #dam{options = #{policy := Before}} = Dam) -> Dam;
+with_policy(_, Dam) -> dam_flow:ask_anew(Dam).
+
 configured(Changes, Ref, #dam{options = Options, window = Window, queue = Queue} = Dam) ->
     case changed(Changes, Options) of
         {ok, #{high := High, low := Low} = New} ->
             ok = answer(Ref, ok),
-            reconnected(Changes, Dam#dam{options = New, window = dam_window:configure(High, Low, Window),
-                                         queue = dam_queue:configure(New, Queue)});
+            Changed = Dam#dam{options = New, window = dam_window:configure(High, Low, Window),
+                              queue = dam_queue:configure(New, Queue)},
+            reconnected(Changes, with_policy(maps:get(policy, Options), Changed));
         {error, _} = Error ->
             ok = answer(Ref, Error),
             Dam

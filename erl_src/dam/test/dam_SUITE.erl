@@ -11,7 +11,8 @@
 -export([mailbox_stays_short/1, behaviours_answer/1, suspended_server_gets_no_more/1, state_is_never_copied/1,
          acknowledged/1, lost_acknowledgements_are_recovered/1, polled/1, polls_are_apart/1, poll_ms_is_for_polls/1,
          silent_server_is_polled/1]).
--export([blocked_until_there_is_room/1, blocked_until_the_deadline/1, deadline_begins_when_the_sender_asks/1,
+-export([blocked_until_there_is_room/1, blocked_until_the_deadline/1, blocked_until_the_policy_changes/1,
+         deadline_begins_when_the_sender_asks/1,
          full_drops_newest/1, full_drops_oldest/1,
          full_drops_by_key/1, codel_sheds/1, bytes_are_limited/1, measure_that_crashes/1, priority_overtakes/1,
          async_never_waits/1, limit_of_one/1]).
@@ -42,7 +43,7 @@ all() ->
      any_message_arrives, servers_by_name, dams_by_name, calls_go_through, supervised, child_specs,
      mailbox_stays_short, behaviours_answer, suspended_server_gets_no_more, state_is_never_copied,
      acknowledged, lost_acknowledgements_are_recovered, polled, polls_are_apart, poll_ms_is_for_polls, silent_server_is_polled,
-     blocked_until_there_is_room, blocked_until_the_deadline, deadline_begins_when_the_sender_asks, full_drops_newest, full_drops_oldest,
+     blocked_until_there_is_room, blocked_until_the_deadline, blocked_until_the_policy_changes, deadline_begins_when_the_sender_asks, full_drops_newest, full_drops_oldest,
      full_drops_by_key, codel_sheds, bytes_are_limited, measure_that_crashes, priority_overtakes,
      async_never_waits, limit_of_one,
      named_server_restarts, pid_that_dies_ends_the_dam, server_is_exchanged, watch_dies,
@@ -444,6 +445,23 @@ blocked_until_the_deadline(_) ->
     ok = dam_test_server:permit(all, Server),
     ok = dam:flush(Dam, 5_000),
     ?assertEqual([1, 2], dam_test_server:taken(Record)).
+
+blocked_until_the_policy_changes(_) ->
+    [begin
+         {Server, Dam, Record} = start(#{high => 1, limit => 2, policy => {block, infinity}}),
+         fill(Dam, 3),
+         Self = self(),
+         _ = [begin
+                  spawn_link(fun() -> Self ! {answer, N, dam:send(Dam, N)} end),
+                  eventually(fun() -> dam:info(Dam) end, fun(#{waiting := Waiting}) -> Waiting =:= N - 3 end)
+              end || N <- [4, 5]],
+         ok = dam:configure(Dam, #{policy => Policy}),
+         ?assertEqual({Policy, [Answer, Answer]}, {Policy, [receive {answer, N, Given} -> Given end || N <- [4, 5]]}),
+         ?assertMatch(#{waiting := 0, received := 5}, dam:info(Dam)),
+         finished(Server, Dam),
+         ?assertEqual({Policy, Taken}, {Policy, dam_test_server:taken(Record)})
+     end || {Policy, Answer, Taken} <- [{drop_newest, {error, full}, [1, 2, 3]}, {drop_oldest, ok, [1, 4, 5]},
+                                        {{block, 30}, {error, deadline}, [1, 2, 3]}]].
 
 %% So many, and the flag is up.
 fill(Dam, N) ->
