@@ -39,6 +39,12 @@ judged() {
     [[ $output == *"it does not say 'nothing':"* ]]
 }
 
+@test "what must never be said is a fault, by what was said" {
+    judged 0 '{"findings": [], "advice": "use +S 4"}' 'command diagnose' 'status 0' 'never use [+]S [0-9]' 'never something'
+    [ "$status" -eq 0 ]
+    [[ $output == "it says 'use +S 4':"* ]]
+}
+
 @test "what is no JSON is said, whatever the status" {
     judged 1 'ertslab: no' 'command diagnose' 'status 0' 'nothing_else'
     [ "$status" -eq 0 ]

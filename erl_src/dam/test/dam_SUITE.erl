@@ -14,7 +14,8 @@
 -export([blocked_until_there_is_room/1, blocked_until_the_deadline/1, blocked_until_the_policy_changes/1,
          deadline_begins_when_the_sender_asks/1,
          full_drops_newest/1, full_drops_oldest/1,
-         full_drops_by_key/1, codel_sheds/1, bytes_are_limited/1, measure_that_crashes/1, priority_overtakes/1,
+         full_drops_by_key/1, replaced_ones_keep_no_memory/1, codel_sheds/1, bytes_are_limited/1, measure_that_crashes/1,
+         priority_overtakes/1,
          async_never_waits/1, limit_of_one/1]).
 -export([named_server_restarts/1, pid_that_dies_ends_the_dam/1, server_is_exchanged/1, watch_dies/1]).
 -export([flush_waits/1, flush_waits_for_the_look_up/1, flush_waits_for_no_dead_server/1, late_dam_holds_up_nobody/1,
@@ -22,7 +23,8 @@
          stop_hands_over/1, stop_frees_the_name/1, stop_gives_up/1,
          supervisor_stops_it/1, stopping_dam_refuses/1]).
 -export([events_tell/1, telemetry_tells/1, callback_that_crashes/1, callback_that_hangs/1, killed_callback_loses_events/1]).
--export([raw_flood/1, dam_answers_sys/1, other_node/1, dam_on_another_node/1, lost_connection_is_no_noproc/1, replaced_server_on_another_node_ends/1,
+-export([raw_flood/1, dam_answers_sys/1, other_node/1, dam_on_another_node/1, lost_connection_is_no_noproc/1,
+         replaced_server_on_another_node_ends/1,
          exits_of_others_are_forwarded/1, exits_of_servers_are_forwarded/1,
          messages_that_look_like_its_own/1,
          acknowledgements_that_are_none/1,
@@ -43,8 +45,9 @@ all() ->
      any_message_arrives, servers_by_name, dams_by_name, calls_go_through, supervised, child_specs,
      mailbox_stays_short, behaviours_answer, suspended_server_gets_no_more, state_is_never_copied,
      acknowledged, lost_acknowledgements_are_recovered, polled, polls_are_apart, poll_ms_is_for_polls, silent_server_is_polled,
-     blocked_until_there_is_room, blocked_until_the_deadline, blocked_until_the_policy_changes, deadline_begins_when_the_sender_asks, full_drops_newest, full_drops_oldest,
-     full_drops_by_key, codel_sheds, bytes_are_limited, measure_that_crashes, priority_overtakes,
+     blocked_until_there_is_room, blocked_until_the_deadline, blocked_until_the_policy_changes, deadline_begins_when_the_sender_asks,
+     full_drops_newest, full_drops_oldest,
+     full_drops_by_key, replaced_ones_keep_no_memory, codel_sheds, bytes_are_limited, measure_that_crashes, priority_overtakes,
      async_never_waits, limit_of_one,
      named_server_restarts, pid_that_dies_ends_the_dam, server_is_exchanged, watch_dies,
      flush_waits, flush_waits_for_the_look_up, flush_waits_for_no_dead_server, late_dam_holds_up_nobody, many_that_flush_cost_nothing,
@@ -496,6 +499,26 @@ full_drops_by_key(_) ->
     ?assertMatch(#{queue := 3, dropped := #{replaced := 2, full := 2}}, dam:info(Dam)),
     finished(Server, Dam),
     ?assertEqual([1, 3, 4, 22], dam_test_server:taken(Record)).
+
+replaced_ones_keep_no_memory(_) ->
+    {Server, Dam, Record} = start(#{high => 1, limit => 2, policy => {drop_key, fun({Key, _}) -> Key end}}),
+    [ok = dam:send(Dam, {Key, 0}) || Key <- [a, b, c]],
+    [ok = dam:send(Dam, {c, N}) || N <- lists:seq(1, 20_000)],
+    ?assertMatch(#{queue := 2}, dam:info(Dam)),
+    true = erlang:garbage_collect(Dam),
+    {memory, Bytes} = process_info(Dam, memory),
+    ?assert(Bytes < 200_000, Bytes),
+    finished(Server, Dam),
+    ?assertEqual([{a, 0}, {b, 0}, {c, 20_000}], dam_test_server:taken(Record)),
+    %% The same of senders that give up behind one that waits.
+    First = dam_callers:add(make_ref(), first, message, dam_callers:new()),
+    Left = lists:foldl(fun(_, Callers) ->
+                               Ref = make_ref(),
+                               {late, Rest} = dam_callers:take(Ref, dam_callers:add(Ref, late, message, Callers)),
+                               Rest
+                       end, First, lists:seq(1, 20_000)),
+    ?assertMatch([{_, first, message}], dam_callers:to_list(Left)),
+    ?assert(erts_debug:flat_size(Left) < 1000, erts_debug:flat_size(Left)).
 
 codel_sheds(_) ->
     {Server, Dam, Record} = start(#{high => 1, policy => {codel, 5, 20}}),
