@@ -150,7 +150,7 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
                {false, false} when Specific =/= [] -> hd(Specific);
                {false, false} when Flood =/= [] -> hd(Flood);
                {false, false} ->
-                   ["Keep the mailbox short: the library dam holds, blocks or drops the excess. ", slow_advice(Samples)]
+                   ["Keep the mailbox short: the library dam (OTP 27) holds, blocks or drops the excess. ", slow_advice(Samples)]
            end,
            [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples), not IsHalted,
@@ -266,7 +266,7 @@ behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false, Look) 
         {false, _, false} ->
             handler_advice(Suspect, Look)
                 ++ "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
-                   " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam)."
+                   " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam, OTP 27)."
     end.
 
 %% Of processes that log some are seen waiting for its answer.
@@ -433,10 +433,10 @@ scanning_receive(#{usual_depth := Depth, queue := Queue},
          case Function of
              {erts_internal, flush_monitor_messages, _} ->
                  "erlang:demonitor/2 with the option flush scans the mailbox if the monitored process has ended. Leave flush out, and have"
-                 " the server ignore 'DOWN' messages whose references it does not know. Or keep the mailbox short (dam).";
+                 " the server ignore 'DOWN' messages whose references it does not know. Or keep the mailbox short (dam, OTP 27).";
              _ ->
-                 "Have another process make this call, keep the mailbox short (dam), or, if you can change the process that replies, make"
-                 " a reference just before the request and match it in every clause."
+                 "Have another process make this call, keep the mailbox short (dam, OTP 27), or, if you can change the process that replies,"
+                 " make a reference just before the request and match it in every clause."
          end,
          diagnose_proof:look()).
 
@@ -462,7 +462,7 @@ of_group(#{label := Label, deep := Deep, messages := Messages, deepest := Deepes
     [sign(deep_mailbox,
           #{messages => Deepest, growth_a_second => unknown, queue => unknown, in => unknown, waiting => not_looked, asks => [],
             processes => Deep, messages_together => Messages},
-          "Keep the mailbox short: the library dam holds, blocks or drops the excess. Or find out what the process waits for.",
+          "Keep the mailbox short: the library dam (OTP 27) holds, blocks or drops the excess. Or find out what the process waits for.",
           diagnose_proof:look())
      || lists:sum([D || #{deep := D} <- Groups]) > length([1 || #{depth := Depth} <- Suspects, Depth >= ?DEEP]),
         not lists:any(fun(#{label := L}) -> L =:= Label end, Suspects)];
