@@ -14,6 +14,7 @@ ERLANG = re.compile(r'^erl_src/.*\.(erl|hrl|src|config)$')
 # FILE, TEXT, REASON
 ALLOWED = [
     (r'^erl_src/(dam/)?rebar\.config$', r'minimum_otp_vsn', 'what the code needs came with that release'),
+    (r'/diagnose_mailboxes\.erl$', r'\bdam\b', 'what dam needs came with that release'),
     (r'/rabbitmq_server\.erl$', r'define\(NEWEST_RELEASE', 'the newest that this RabbitMQ starts on'),
     (r'/diagnose_figures\.erl$', r'', 'the release that a kept figure was measured on'),
     (r'/ertslab_call\.erl$', r'release \(stock@', 'an example in a help text'),
