@@ -60,14 +60,14 @@
          functions_of_a_busy_node_are_told/1, data_that_each_has_are_told_of/1, mailbox_that_is_emptied_is_none_too_deep/1,
          logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1,
          who_holds_the_schedulers_may_be_untold/1, who_is_seldom_seen_is_unknown/1, long_runs_are_seen/1,
-         who_waits_for_an_end_is_told_of/1, who_waits_for_the_world_outside_is_told_of/1, waits_for/1, arrivals_of_one/0,
+         who_waits_for_an_end_is_told_of/1, who_waits_for_the_world_outside_is_told_of/1, waits_for/1, arrivals_of_one/0, traces_of_others/0,
          who_is_deep_in_a_callback_is_known_for_a_server/1,
          who_sleeps_is_said_to_sleep/1, who_copies_a_binary_at_each_step_is_told_so/1,
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
          where_processes_wait_is_told/1, a_place_is_told_by_one_function_of_each_module/1,
          who_logs_without_end_is_told_of/1, handlers_of_logger_that_get_too_much_are_told_of/1, files_that_are_not_closed_are_told_of/1,
-         what_comes_to_a_deep_mailbox_is_told_of/1, who_is_slow_by_its_own_work_is_told_so/1,
+         what_comes_to_a_deep_mailbox_is_told_of/1, what_others_trace_comes_to_them_as_before/1, who_is_slow_by_its_own_work_is_told_so/1,
          start_of_an_application_that_waits_is_told_of/1, start_of_an_application_has_advice_of_its_own/1,
          start_of_an_application_that_goes_on_is_told_of/1, sockets_that_are_left_behind_are_told_of/1, left_sockets_are_seen/1,
          processes_that_pile_up_are_told_of/1, piles_are_seen/1, sessions_are_of_connections/1,
@@ -224,7 +224,7 @@ all() ->
      where_processes_wait_is_told, a_place_is_told_by_one_function_of_each_module,
      who_logs_without_end_is_told_of,
      handlers_of_logger_that_get_too_much_are_told_of, files_that_are_not_closed_are_told_of,
-     what_comes_to_a_deep_mailbox_is_told_of, who_is_slow_by_its_own_work_is_told_so,
+     what_comes_to_a_deep_mailbox_is_told_of, what_others_trace_comes_to_them_as_before, who_is_slow_by_its_own_work_is_told_so,
      start_of_an_application_that_waits_is_told_of, start_of_an_application_has_advice_of_its_own,
      start_of_an_application_that_goes_on_is_told_of, sockets_that_are_left_behind_are_told_of, left_sockets_are_seen,
      processes_that_pile_up_are_told_of, piles_are_seen, sessions_are_of_connections, samples_are_drawn_by_chance,
@@ -1773,10 +1773,7 @@ arrivals_of_one() ->
 %% The VM tells them when they come; nothing is known of those that wait already.
 what_comes_to_a_deep_mailbox_is_told_of(_) ->
     %% This node may have large constants, of which a message may be a copy.
-    {ok, Peer, _} = peer:start_link(#{connection => standard_io,
-                                      args => ["-pa" | [filename:dirname(code:which(Module)) || Module <- [?MODULE, diagnose_probe]]]}),
-    {[#{shapes := Shapes, from := From}], Spec} = peer:call(Peer, ?MODULE, arrivals_of_one, []),
-    ok = peer:stop(Peer),
+    {[#{shapes := Shapes, from := From}], Spec} = on_a_peer(arrivals_of_one),
     ?assertEqual([~"cast of {seen, _}", ~"{deliver, _, _}"], lists:sort([Shape || {Shape, _} <- Shapes])),
     ?assertMatch([{{?MODULE, _, _}, 1}], From),
     ?assertEqual({match_spec, true}, Spec),
@@ -1788,6 +1785,57 @@ what_comes_to_a_deep_mailbox_is_told_of(_) ->
            end,
     ?assertMatch({match, _}, re:run(Says([Arrived]), "of 20 messages that came now: 95 % \\{deliver, _, _\\}, 5 % tick, from amqp_channel:init/1, shop_feed")),
     ?assertMatch({match, _}, re:run(Says([Arrived#{pid := ~"<0.2.0>"}]), "too many or too large to sample")).
+
+on_a_peer(Function) ->
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io,
+                                      args => ["-pa" | [filename:dirname(code:which(Module)) || Module <- [?MODULE, diagnose_probe]]]}),
+    Result = peer:call(Peer, ?MODULE, Function, [], 60_000),
+    ok = peer:stop(Peer),
+    Result.
+
+%% Somebody else traces the receives and the calls of one that gets numbers and starts timers, and of all that are started by it, while
+%% the probe traces others, or would trace that one.
+traces_of_others() ->
+    Theirs = spawn(fun() -> takes_numbers() end),
+    Self = self(),
+    Tracer = spawn(fun() ->
+                           1 = erlang:trace(Theirs, true, ['receive', call]),
+                           Self ! traces,
+                           receive {stop, From} -> From ! {events, element(2, process_info(self(), messages))} end
+                   end),
+    receive traces -> ok end,
+    Numbers = spawn(fun() -> sends_numbers(Theirs, 1) end),
+    [Polls, Starts, Deep] = Own = [spawn(Fun) || Fun <- [fun polls_its_mailbox/0, fun starts_timers/0, fun() -> receive stop -> ok end end]],
+    _ = [Deep ! {deliver, 0, ~"x"} || _ <- lists:seq(1, 1000)],
+    Feeds = spawn(fun Sends() -> Deep ! {deliver, 1, ~"x"}, timer:sleep(5), Sends() end),
+    Seen = [element(2, diagnose_probe_helper(Look))
+            || Look <- [fun() -> diagnose_probe:arrivals([Deep, Theirs]) end, fun() -> diagnose_probe:wakes(#{}, [Polls, Theirs]) end,
+                        fun() -> diagnose_probe:ticks([Starts]) end, fun() -> diagnose_probe:timers([Starts]) end,
+                        fun() -> diagnose_probe:asked_for_modules(whereis(code_server)) end]],
+    [true = exit(Pid, kill) || Pid <- [Numbers, Feeds | Own]],
+    Tracer ! {stop, self()},
+    Events = receive {events, All} -> All end,
+    {Seen, lists:usort([{element(1, Event), tuple_size(Event), element(3, Event)} || Event <- Events]),
+     [Number || {trace, _, 'receive', Number} <- Events, is_integer(Number)]}.
+
+takes_numbers() ->
+    receive
+        Number when is_integer(Number) ->
+            _ = erlang:cancel_timer(erlang:send_after(10_000, self(), late)),
+            takes_numbers()
+    end.
+
+sends_numbers(Pid, Number) ->
+    Pid ! Number,
+    timer:sleep(2),
+    sends_numbers(Pid, Number + 1).
+
+what_others_trace_comes_to_them_as_before(_) ->
+    {Seen, Kinds, Numbers} = on_a_peer(traces_of_others),
+    ?assertMatch([[#{shapes := [_ | _]}], #{to_itself := [_ | _]}, [], #{traced := 1}, #{}], Seen),
+    ?assertEqual([{trace, 4, 'receive'}], Kinds),
+    ?assert(length(Numbers) > 100),
+    ?assertEqual(lists:seq(1, length(Numbers)), Numbers).
 
 %% It waits for nothing, or for a time.
 who_is_slow_by_its_own_work_is_told_so(_) ->

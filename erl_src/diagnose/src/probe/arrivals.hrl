@@ -16,8 +16,7 @@ arrivals(Pids) ->
     process_flag(priority, high),
     case IsCheap andalso erlang:trace_info('receive', match_spec) =:= {match_spec, true} of
         true ->
-            _ = erlang:trace_pattern('receive', tags_received(), []),
-            Traced = [Pid || Pid <- with_small_messages(Pids), is_switched(Pid, true, ['receive'])],
+            Traced = receives_traced(with_small_messages(Pids), tags_received(), ['receive']),
             Askers = [spawn_link(fun() -> has_signals_handled(Pid) end) || Pid <- Traced],
             Seen = arriving(now_ms() + ?ARRIVING_MS, maps:from_list([{Pid, []} || Pid <- Traced])),
             _ = [begin true = unlink(Asker), exit(Asker, kill) end || Asker <- Askers],
@@ -43,11 +42,10 @@ with_small_messages(Pids) ->
     Bytes = case memory() of #{processes := Of} -> Of; unknown -> ?PETABYTE end,
     [Pid || Pid <- Pids, {_, Depth} <- [process_info(Pid, message_queue_len)], Bytes =< Depth * ?ARRIVING_BYTES].
 
-%% The arguments are node and process of the sender, and the message. The first guard is that of this module.
+%% The arguments are node and process of the sender, and the message.
 tags_received() ->
-    [{['_', '_', ?MODULE], ?IS_OURS, []} % nobody sends it
-     | lists:append([tags_received(Kind, Head)
-                     || {Kind, Head} <- [{call, {'$gen_call', '_', '$2'}}, {cast, {'$gen_cast', '$2'}}, {info, '$2'}]])].
+    lists:append([tags_received(Kind, Head)
+                  || {Kind, Head} <- [{call, {'$gen_call', '_', '$2'}}, {cast, {'$gen_cast', '$2'}}, {info, '$2'}]]).
 
 tags_received(Kind, Message) ->
     [{['_', '$1', Message], [{is_tuple, '$2'}, {'>', {size, '$2'}, 0}, {is_atom, {element, 1, '$2'}}],

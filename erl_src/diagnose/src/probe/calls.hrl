@@ -36,8 +36,8 @@ calls_of(Functions, Pids, ForMs) ->
     case lists:all(fun is_untraced/1, Functions)
         andalso not lists:any(fun calls_are_traced/1, [new_processes | Pids]) of
         true ->
-            _ = [erlang:trace_pattern(Function, [{'_', ?IS_OURS, [{message, {caller}}]}], []) || Function <- Functions],
             Others = [Pid || Pid <- Pids, Pid =/= self()],
+            _ = [erlang:trace_pattern(Function, [{'_', calls_of_these(Others), [{message, {caller}}]}], []) || Function <- Functions],
             Traced = [Pid || Pid <- Others, is_switched(Pid, true, ?CALL_FLAGS)],
             Began = now_ms(),
             Seen = started_timers(Began + ForMs, 2 * ?CALLS, #{}),
@@ -142,16 +142,16 @@ asked(Server, Requests) ->
     case erlang:trace_info('receive', match_spec) of
         {match_spec, true} ->
             process_flag(priority, high),
-            _ = erlang:trace_pattern('receive', [{['_', '_', {code_call, '_', Request}], ?IS_OURS, []} || Request <- Requests], []),
-            IsTraced = is_switched(Server, true, ['receive']), % which waits for one that works
+            Traced = receives_traced([Server], [{['_', '_', {code_call, '_', Request}], [], []} || Request <- Requests],
+                                     ['receive']), % which waits for one that works
             Began = now_ms(),
             Seen = looked_for(Began + ?LOOKUPS_MS, ?CALLS, #{modules => #{}, callers => []}),
             Ms = max(1, now_ms() - Began),
             _ = is_switched(Server, false, ['receive']),
             ok = trace_as_it_was(),
-            case IsTraced of
-                true -> {Seen, Ms};
-                false -> unknown
+            case Traced of
+                [_] -> {Seen, Ms};
+                [] -> unknown
             end;
         _ -> unknown
     end.
@@ -209,7 +209,8 @@ retries(Pids) ->
     case is_untraced(state_change()) andalso not lists:any(fun calls_are_traced/1, [new_processes | Pids]) of
         true ->
             _ = erlang:trace_pattern(state_change(),
-                                     [{['_', '_', '_', '_', '_', '_', '_', '_', '$1'], ?IS_OURS, [{message, {length, '$1'}}]}], [local]),
+                                     [{['_', '_', '_', '_', '_', '_', '_', '_', '$1'], calls_of_these(Pids),
+                                       [{message, {length, '$1'}}]}], [local]),
             Traced = [Pid || Pid <- Pids, is_switched(Pid, true, ?CALL_FLAGS)],
             Began = now_ms(),
             Seen = changes_until(Began + ?RETRIES_MS, maps:from_list([{Pid, []} || Pid <- Traced])),

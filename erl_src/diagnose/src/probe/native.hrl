@@ -39,7 +39,7 @@ native_times(Pids) ->
             Times = [Time || Function <- ?NATIVE, Time <- time_in(Function)],
             Ms = max(1, now_ms() - Began),
             ok = native_times_off(),
-            Most = [Time#{callers => called_by(Function)} || {_, #{function := Function} = Time} <- ranked(1, Times)],
+            Most = [Time#{callers => calls_of_one(Function, Traced)} || {_, #{function := Function} = Time} <- ranked(1, Times)],
             _ = [is_switched(Pid, false, ?CALL_FLAGS) || Pid <- Traced],
             case Traced of
                 [] -> unknown;
@@ -64,12 +64,12 @@ time_in(Function) ->
     end.
 
 %% Some of its next calls: of which process, from which function, and for which table.
-called_by({Module, _, Arity} = Function) ->
+calls_of_one({Module, _, Arity} = Function, Traced) ->
     {Head, What} = case Module of
                        ets -> {['$1' | lists:duplicate(Arity - 1, '_')], '$1'};
                        _ -> {'_', none}
                    end,
-    _ = erlang:trace_pattern(Function, [{Head, ?IS_OURS, [{message, {{{caller}, What}}}]}], []),
+    _ = erlang:trace_pattern(Function, [{Head, calls_of_these(Traced), [{message, {{{caller}, What}}}]}], []),
     Calls = next_calls(now_ms() + ?CALLER_MS, ?CALLS_ASKED),
     _ = erlang:trace_pattern(Function, false, []),
     Calls.

@@ -30,7 +30,7 @@ ticks(Pids) ->
         andalso not lists:any(fun calls_are_traced/1, [new_processes | Pids]) of
         true ->
             Stack = told_of_a_caller(),
-            _ = [erlang:trace_pattern(Function, starts_of_ticks(Arity, Stack), []) || {_, _, Arity} = Function <- Functions],
+            _ = [erlang:trace_pattern(Function, starts_of_ticks(Arity, Stack, Pids), []) || {_, _, Arity} = Function <- Functions],
             Starting = start_timers(Pids),
             Ticks = case Starting of [] -> []; _ -> ticks_of(Starting) end,
             ok = trace_as_it_was(),
@@ -53,9 +53,8 @@ timer_starters(Traced, Until, Starting) ->
     end.
 
 ticks_of(Pids) ->
-    _ = erlang:trace_pattern('receive', ticks_received(), []),
     Began = erlang:monotonic_time(),
-    Traced = [Pid || Pid <- Pids, is_switched(Pid, true, ?TICK_FLAGS)],
+    Traced = receives_traced(Pids, ticks_received(), ?TICK_FLAGS),
     Seen = ticks_until(now_ms() + ?TICKING_MS, maps:from_list([{Pid, {0, []}} || Pid <- Traced])),
     _ = [is_switched(Pid, false, ?TICK_FLAGS) || Pid <- Traced],
     Ended = erlang:monotonic_time(),
@@ -64,9 +63,9 @@ ticks_of(Pids) ->
         Us <- [us(case Count < ?TICK_EVENTS of true -> Ended; false -> element(2, hd(Events)) end - Began)],
         Told <- too_many_ticks(lists:reverse([Event || {Event, _} <- Events]), max(1, Us))].
 
-%% A message of start_timer/3 has its own in it. The first guard is that of this module.
+%% A message of start_timer/3 has its own in it.
 ticks_received() ->
-    [{[clock_service, '_', {timeout, '_', '$1'}], ?IS_OURS, [{message, {'andalso', {is_atom, '$1'}, '$1'}}]},
+    [{[clock_service, '_', {timeout, '_', '$1'}], [], [{message, {'andalso', {is_atom, '$1'}, '$1'}}]},
      {[clock_service, '_', '$1'], [], [{message, {'andalso', {is_atom, '$1'}, '$1'}}]},
      {'_', [], [{message, false}]}].
 
@@ -77,8 +76,8 @@ told_of_a_caller() ->
         {error, _} -> [{caller}]
     end.
 
-starts_of_ticks(Arity, Stack) ->
-    [{lists:sublist(['$1', '$2', '$3', '_'], Arity), ?IS_OURS,
+starts_of_ticks(Arity, Stack, Pids) ->
+    [{lists:sublist(['$1', '$2', '$3', '_'], Arity), calls_of_these(Pids),
       [{message, {{'$1', {'andalso', {'orelse', {'=:=', '$2', {self}}, {is_atom, '$2'}}, {is_atom, '$3'}, '$3'}, Stack}}}]}].
 
 ticks_until(Until, Seen) ->

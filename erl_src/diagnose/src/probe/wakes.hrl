@@ -20,8 +20,8 @@
 -define(LOOKS_IN_VAIN, 10).
 -define(LOOKS, 1000).
 -define(WAKE_FLAGS, ['receive', monotonic_timestamp]).
-%% By its guard the pattern is known as the one of this module.
--define(IS_OURS, [{'=:=', ?MODULE, ?MODULE}]).
+%% By its first guard a pattern is known as the one of this module.
+-define(IS_OURS, {'=:=', ?MODULE, ?MODULE}).
 
 %% @doc How often the members of kinds that work are woken by timers, and how many messages each of these processes sends to itself.
 %% `unknown' where somebody else has set what the trace of receives tells, or traces these processes, and where none of them answers.
@@ -78,12 +78,12 @@ is_of_others(#{clock := Clock, itself := Itself, other := Others}) -> Others >= 
 
 %% The arguments are node and process of the sender, and the message. The VM's clock is a node there.
 pattern() ->
-    [{[clock_service, '_', '_'], ?IS_OURS, [{message, clock}]},
+    [{[clock_service, '_', '_'], [], [{message, clock}]},
      {['_', '$1', '_'], [{'=:=', '$1', {self}}], [{message, itself}]}].
 
 %% Of who does not wait in its receive (after 0), which takes so many messages of others without one: it has them in its heap then.
 pattern_of_others() ->
-    [{[clock_service, '_', '_'], ?IS_OURS, [{message, looks}]},
+    [{[clock_service, '_', '_'], [], [{message, looks}]},
      {['_', '$1', '_'], [{'=/=', '$1', {self}}], [{message, other}]}].
 
 %% @doc Whoever is ended meanwhile cannot do that.
@@ -96,8 +96,27 @@ trace_as_it_was() ->
     _ = is_ours(erlang:trace_info('receive', match_spec)) andalso erlang:trace_pattern('receive', true, []),
     ok.
 
-is_ours({match_spec, [{_, ?IS_OURS, _} | _]}) -> true;
+is_ours({match_spec, [{_, [?IS_OURS | _], _} | _]}) -> true;
 is_ours(_) -> false.
+
+%% @doc Traces what these processes receive by this pattern: those that let themselves be traced. A pattern is for all that anybody traces:
+%% by the clause before it others are told what they are told without one, with the messages.
+-spec receives_traced([pid()], [term()], [atom()]) -> [pid()].
+receives_traced(Pids, Pattern, Flags) ->
+    Free = [Pid || Pid <- Pids, erlang:trace_info(Pid, flags) =:= {flags, []}],
+    ok = receives_told(Free, Pattern),
+    Traced = [Pid || Pid <- Free, is_switched(Pid, true, Flags)],
+    _ = Traced =:= Free orelse receives_told(Traced, Pattern), % somebody else traces these since then, or they have ended
+    Traced.
+
+receives_told(Pids, Pattern) ->
+    _ = erlang:trace_pattern('receive', [{'_', [?IS_OURS, {'not', is_one_of(Pids)}], []} | Pattern], []),
+    ok.
+
+%% The guards of a pattern of calls, of which nobody else is told: without the pattern nobody is.
+calls_of_these(Pids) -> [?IS_OURS, is_one_of(Pids)].
+
+is_one_of(Pids) -> {is_map_key, {self}, {const, maps:from_list([{Pid, []} || Pid <- Pids])}}.
 
 %% Those of large kinds that were drawn, if they do much together.
 working(Groups) ->
@@ -111,9 +130,8 @@ working(Groups) ->
                                                         ?WOKEN_KINDS)].
 
 woken(Pids, Pattern, Counts, Ms) ->
-    _ = erlang:trace_pattern('receive', Pattern, []),
     Began = erlang:monotonic_time(),
-    Traced = [Pid || Pid <- Pids, is_switched(Pid, true, ?WAKE_FLAGS)],
+    Traced = receives_traced(Pids, Pattern, ?WAKE_FLAGS),
     Seen = wakes_until(now_ms() + Ms, maps:from_list([{Pid, Counts} || Pid <- Traced])),
     _ = [is_switched(Pid, false, ?WAKE_FLAGS) || Pid <- Traced],
     Ended = erlang:monotonic_time(),
