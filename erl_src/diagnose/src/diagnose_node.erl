@@ -1,7 +1,9 @@
 %% @doc Calls a node, and says how the module that looks comes there.
 -module(diagnose_node).
 
--export([call/4, nif/2, codes/2, carried/3, keeper/4, ended/2, why_ended/3]).
+-export([call/4, has_room/1, nif/2, codes/2, carried/3, keeper/4, ended/2, why_ended/3]).
+%% For the tests.
+-export([slim/1]).
 -export_type([code/0]).
 -export_type([options/0, reason/0]).
 
@@ -9,12 +11,17 @@
 -define(NIF_MODULES, [cons_spacing_nif, cons_spacing]).
 -define(OLDEST, 25).
 -define(CALL_MS, 5000).
+%% With fewer atoms left nothing is loaded: a look brings half of them, which are never freed, and at the limit the VM ends.
+-define(ATOMS_LEFT, 3000).
+%% In the chunk of atoms of the releases before OTP 28, which the later ones load, too.
+-define(ATOM_BYTES, 255).
 
 -type options() :: #{budget := pos_integer(), nif := boolean(), oldest => file:filename(), _ => _}.
 %% oldest: a folder of applications compiled for OTP 25, for nodes that are older than this one.
 
 -type reason() :: {too_old, pos_integer() | unknown} | busy | silent | nodedown | no_process | {no_module, module()}
-                | {not_loaded, module()} | {other_version, term()} | {ended, term()}.
+                | {not_loaded, module()} | {other_version, term()} | {ended, term()}
+                | {few_atoms, Count :: pos_integer(), Limit :: pos_integer()}.
 
 -type code() :: {module(), file:filename() | atom(), binary()}.
 
@@ -33,6 +40,14 @@ call(Node, Module, Function, Args) ->
 -spec failed(reason()) -> no_return().
 failed(Reason) -> throw({?MODULE, Reason}).
 
+%% @doc Makes sure that the node has room for the atoms of what is loaded there, and of what is called: it would end at its limit. The
+%% connection has brought its own by then. Fails as call/4 does.
+-spec has_room(node()) -> ok.
+has_room(Node) ->
+    [Count, Limit] = [call(Node, erlang, system_info, [Item]) || Item <- [atom_count, atom_limit]],
+    _ = Limit - Count >= ?ATOMS_LEFT orelse failed({few_atoms, Count, Limit}),
+    ok.
+
 %% @doc Whether layouts are measured. That wakes processes that hibernate, which on some versions of OTP could make them miss
 %% a message. Fails as call/4 does.
 -spec nif(node(), options()) -> boolean() | not_safe.
@@ -50,6 +65,7 @@ nif(Node, #{nif := true}) ->
 %% does.
 -spec codes(node(), #{nif := boolean() | not_safe, _ => _}) -> [code()].
 codes(Node, #{nif := Nif}) when Node =:= node() ->
+    ok = has_room(Node),
     _ = [code:ensure_loaded(Module) || Module <- [?PROBE | [M || Nif =:= true, M <- ?NIF_MODULES]]],
     [];
 codes(Node, #{nif := Nif} = Options) ->
@@ -64,6 +80,7 @@ codes(Node, #{nif := Nif} = Options) ->
 carried(Node, Module, Options) ->
     Release = release(Node),
     Release >= ?OLDEST orelse failed({too_old, Release}),
+    ok = has_room(Node),
     _ = Node =:= node() andalso code:ensure_loaded(Module),
     WasThere = call(Node, erlang, module_loaded, [Module]),
     call(Node, ets, whereis, [Module]) =:= undefined orelse failed(busy),
@@ -94,8 +111,29 @@ code(Folder, Module) ->
     case erl_prim_loader:get_file(filename:join(Folder, atom_to_list(Module) ++ ".beam")) of
         {ok, Beam, _} ->
             {ok, {Module, Stripped}} = beam_lib:strip(Beam),
-            {Module, code:which(Module), Stripped};
+            {Module, code:which(Module), slim(Stripped)};
         error -> failed({no_module, Module})
+    end.
+
+%% @doc The code with its funs and comprehensions named as the functions around them. The loader looks for none of them by its name, and
+%% each name would be an atom that the node keeps for good: these are four of ten.
+-spec slim(binary()) -> binary().
+slim(Beam) ->
+    {ok, _, Chunks} = beam_lib:all_chunks(Beam),
+    {ok, {_, [{atoms, Atoms}]}} = beam_lib:chunks(Beam, [atoms]),
+    Names = [name_around(atom_to_binary(Atom)) || {_, Atom} <- lists:sort(Atoms)],
+    case lists:all(fun(Name) -> byte_size(Name) =< ?ATOM_BYTES end, Names) of
+        true ->
+            Table = iolist_to_binary([<<(length(Names)):32>> | [[byte_size(Name), Name] || Name <- Names]]),
+            {ok, Slim} = beam_lib:build_module(lists:keyreplace("AtU8", 1, Chunks, {"AtU8", Table})),
+            zlib:gzip(Slim);
+        false -> Beam
+    end.
+
+name_around(Name) ->
+    case re:run(Name, "^-(.+?)/[0-9]+-", [{capture, all_but_first, binary}]) of
+        {match, [Around]} -> Around;
+        nomatch -> Name
     end.
 
 %% The NIF is a file that the VM opens: the node must have cons_spacing on its path, or read the folder of this one, which

@@ -71,6 +71,8 @@
 -define(CHURN_MS, 1000).
 %% What counts until the end, and then asks for names, is to be ready then.
 -define(BEFORE_END_MS, 200).
+%% What is more than the atoms of this module others have made meanwhile.
+-define(OWN_ATOMS, 1500).
 %% So often an answer is tried on a connection that is full.
 -define(TRIES, 200).
 
@@ -110,9 +112,10 @@ format() -> ?FORMAT.
 %% @doc Looks, answers the client with `{diagnose, Pid, diagnose_types:look()}', and again for each `{diagnose, again}'. At
 %% `{diagnose, done}', or when the client is gone, removes this module, if it was carried here.
 -spec keep(Client :: pid(), Options, IsCarried :: boolean()) -> ok | boolean()
-              when Options :: #{budget := pos_integer(), nif := boolean() | not_safe, collect := boolean()}.
-keep(Client, Options, IsCarried) ->
-    ok = looks(Client, monitor(process, Client), Options, IsCarried),
+              when Options :: #{budget := pos_integer(), nif := boolean() | not_safe, collect := boolean(), atoms := pos_integer()}.
+keep(Client, #{atoms := Before} = Options, IsCarried) ->
+    Own = max(0, min(?OWN_ATOMS, erlang:system_info(atom_count) - Before)),
+    ok = looks(Client, monitor(process, Client), Options#{atoms := Own}, IsCarried),
     removed(IsCarried, purges()).
 
 looks(Client, ClientMonitor, Options, IsCarried) ->
@@ -123,13 +126,17 @@ looks(Client, ClientMonitor, Options, IsCarried) ->
         {'DOWN', ClientMonitor, process, _, _} -> ok
     end.
 
-looked(ClientMonitor, #{budget := Budget, nif := Nif} = Options, IsCarried) ->
+looked(ClientMonitor, #{budget := Budget, nif := Nif, atoms := Own} = Options, IsCarried) ->
     Started = now_ms(),
     Accounting = accounting(),
     {Ended, Parts} = worked(ClientMonitor, Options#{deadline => Started + Budget, accounting => Accounting}, nothing_known(Nif)),
     _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, false),
-    {Bytes, Look} = maps:take(bytes, Parts),
-    Look#{cost => (purge_cost(IsCarried, purges()))#{milliseconds => now_ms() - Started, bytes => Bytes, ended => Ended}}.
+    {Bytes, #{counts := Counts} = Look} = maps:take(bytes, Parts),
+    Look#{counts := [{At, without_own(Own, All)} || {At, All} <- Counts],
+          cost => (purge_cost(IsCarried, purges()))#{milliseconds => now_ms() - Started, bytes => Bytes, ended => Ended}}.
+
+%% The VM keeps the atoms of this module for good, but they are no leak.
+without_own(Own, #{atoms := {Count, Limit}} = All) -> All#{atoms := {Count - Own, Limit}}.
 
 %% This process may have had the last place of the table.
 worked(ClientMonitor, #{deadline := Deadline} = Options, Nothing) ->

@@ -54,9 +54,9 @@ served(CallerMonitor, Node, Options, Keeper) ->
     end.
 
 looked(CallerMonitor, Node, Options, none) ->
-    try begin Safe = Options#{nif := diagnose_node:nif(Node, Options)}, {Safe, diagnose_node:codes(Node, Safe)} end of
+    try asked(Node, Options#{nif := diagnose_node:nif(Node, Options)}) of
         {Asked, Codes} ->
-            answer(CallerMonitor, diagnose_node:keeper(Node, ?PROBE, maps:with([budget, nif, collect], Asked), Codes),
+            answer(CallerMonitor, diagnose_node:keeper(Node, ?PROBE, Asked, Codes),
                    lists:sum([byte_size(Beam) || {_, _, Beam} <- Codes]))
     catch
         throw:{diagnose_node, Reason} -> {{error, Reason}, none}
@@ -64,6 +64,11 @@ looked(CallerMonitor, Node, Options, none) ->
 looked(CallerMonitor, _Node, _Options, {Keeper, _} = Running) ->
     Keeper ! {diagnose, again},
     answer(CallerMonitor, Running, 0).
+
+%% What is asked, and the code that it needs. The atoms are those before that code.
+asked(Node, Options) ->
+    Codes = diagnose_node:codes(Node, Options),
+    {(maps:with([budget, nif, collect], Options))#{atoms => diagnose_node:call(Node, erlang, system_info, [atom_count])}, Codes}.
 
 answer(CallerMonitor, {Keeper, Monitor} = Running, Carried) ->
     receive

@@ -1037,6 +1037,9 @@ why({too_old, Release}) -> io_lib:format("the node is OTP ~b; the oldest that ca
 why(busy) -> "somebody else is inspecting this node; try again in some seconds";
 why(silent) -> "the node does not answer in time";
 why(no_process) -> "the node is at its limit of processes, and can start none for the inspection; +P raises the limit";
+why({few_atoms, Count, Limit}) ->
+    ["the node has ", count(Count), " of at most ", count(Limit), " atoms: what the inspection loads could bring it to the limit, where the"
+     " node ends. Find out who makes atoms from input (binary_to_atom, list_to_atom); start it with a larger +t to inspect it"];
 why(nodedown) -> "the node does not answer any more";
 why({no_module, Module}) -> io_lib:format("the code of ~ts is not found here", [Module]);
 why({not_loaded, Module}) -> io_lib:format("the node does not load the code of ~ts", [Module]);

@@ -22,7 +22,7 @@
          code_that_is_not_on_disk/1, preloaded_code_is_judged/1, own_code_is_judged_within_limits/1, measured_processes_survive/1,
          sicknesses_of_many_are_found/1, sicknesses_of_many_are_found_on_the_newest/1, sicknesses_of_many_are_found_on_the_oldest/1,
          terms_that_are_put_anew_are_found/1, large_terms_that_are_put_anew_are_found/1, terms_in_an_overload_are_found/1,
-         garbage_of_many_parents_is_found/1, loops_are_found/1, tables_are_found/1, limit_of_processes/1,
+         garbage_of_many_parents_is_found/1, loops_are_found/1, tables_are_found/1, limit_of_processes/1, limit_of_atoms/1,
          nothing_is_collected_where_it_is_forbidden/1,
          processes_that_only_collect_are_found/1, processes_that_begin_small_are_found/1, reasons_are_seen_within_bounds/1,
          nothing_seen_is_not_nothing_found/1, collecting_one_process/1, own_node/1]).
@@ -53,7 +53,7 @@ groups() ->
          cut_off_node_keeps_nothing, watching_loads_once, one_that_comes_second_loads_nothing, one_that_comes_second_logs_nothing,
          two_at_a_time, other_version_is_refused,
          same_version_is_used, node_that_goes_down, code_that_is_purged_meanwhile, purging_is_counted, old_code_that_was_left_is_removed,
-         code_that_is_not_on_disk, preloaded_code_is_judged, measured_processes_survive, limit_of_processes,
+         code_that_is_not_on_disk, preloaded_code_is_judged, measured_processes_survive, limit_of_processes, limit_of_atoms,
          nothing_is_collected_where_it_is_forbidden, nothing_seen_is_not_nothing_found, collecting_one_process],
     [{list_to_atom("waiting_" ++ integer_to_list(Number)), [parallel], Three} || {Number, Three} <- lists:enumerate(threes(Waiting))].
 
@@ -82,10 +82,14 @@ started(Case, Config) ->
     Test = filename:dirname(code:which(diagnose_sick)),
     diagnose_two_nodes:both(erlang_of(Case), #{there => "diagnosed@127.0.0.1", here => "diagnosing@127.0.0.1",
                                                looks => [diagnose, mailbox_audit, cons_spacing, ?MODULE],
-                                               words => ["+P", integer_to_list(most_processes(Case)), "-pa", Test]}, Config).
+                                               words => ["+P", integer_to_list(most_processes(Case)),
+                                                         "+t", integer_to_list(most_atoms(Case)), "-pa", Test]}, Config).
 
 most_processes(limit_of_processes) -> 2048;
 most_processes(_) -> 2_000_000.
+
+most_atoms(limit_of_atoms) -> 20_000;
+most_atoms(_) -> 1_048_576.
 
 end_per_testcase(_Case, Config) -> diagnose_two_nodes:stopped(Config).
 
@@ -260,6 +264,23 @@ limit_of_processes(Config) ->
              end || _ <- lists:seq(1, 5)],
     ?assertMatch([_ | _], [One || {ok, #{look := #{cost := #{ended := out_of_processes}}} = One} <- Looks]),
     ?assertNotEqual(nomatch, string:find(diagnose:format_error(no_process), "limit")).
+
+%% The VM ends at that limit, and what a look loads would bring it there. It leaves its own out of what it tells.
+limit_of_atoms(Config) ->
+    true = peer:call(proplists:get_value(here, Config), net_kernel, connect_node, [?THERE]),
+    _ = here(Config, collect, [?THERE, "<0.0.0>"]),
+    Atoms = fun() -> there(Config, erlang, system_info, [atom_count]) end,
+    Before = Atoms(),
+    {ok, #{look := #{counts := [{_, #{atoms := {Told, Limit}}} | _]}}} = look(Config),
+    ?assert(Atoms() - Before < 1800), % 2,500 with the names of funs and comprehensions
+    ?assert(Told - Before < 500),
+    Names = [lists:concat(["atom_", N]) || N <- lists:seq(1, Limit - Atoms() - 2900)],
+    ok = there(Config, lists, foreach, [fun erlang:list_to_atom/1, Names]),
+    Left = Limit - Atoms(),
+    ?assertMatch({error, {few_atoms, _, Limit}}, look(Config)),
+    ?assert(Limit - Atoms() > Left - 100),
+    ?assertEqual([], left(Config)),
+    ?assertMatch("the node has 17,1" ++ _, diagnose:format_error({few_atoms, 17_100, Limit})).
 
 nothing_is_collected_where_it_is_forbidden(Config) ->
     ok = there(Config, diagnose_sick, sessions, [40]),
@@ -510,8 +531,9 @@ watching_loads_once(Config) ->
             end,
     {_, Beam, _} = code:get_object_code(diagnose_probe),
     {ok, {_, Stripped}} = beam_lib:strip(Beam),
+    Carried = byte_size(diagnose_node:slim(Stripped)),
     ?assertMatch([{[deep_mailbox], Second}, {[deep_mailbox], First}]
-                   when First > byte_size(Stripped) andalso 2 * Second < byte_size(Stripped),
+                   when First > Carried andalso 2 * Second < Carried,
                  with_time_enough(Twice, [2000, 10_000, 60_000])),
     ?assertEqual([], left(Config)).
 

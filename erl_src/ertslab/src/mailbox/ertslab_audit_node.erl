@@ -25,7 +25,9 @@ modules(#{node := Name} = Options) ->
      end || {Nth, {Module, File}} <- lists:enumerate(Modules)].
 
 loaded(Node) ->
-    try diagnose_node:call(Node, code, all_loaded, [])
+    try
+        ok = diagnose_node:has_room(Node),
+        diagnose_node:call(Node, code, all_loaded, [])
     catch throw:{diagnose_node, Reason} -> ertslab_error:failure(?MODULE, {node, Reason})
     end.
 
