@@ -697,7 +697,8 @@ limit_growth(_, Count, Limit, Growth) when Growth > 0, Count < Limit ->
     io_lib:format(", ~ts; at the limit in ~ts", [growth(Growth), duration((Limit - Count) div Growth)]);
 limit_growth(_, _, _, Growth) -> [", ", growth(Growth)].
 
-duration(Seconds) when Seconds < 7200 -> io_lib:format("~b minutes", [max(1, Seconds div 60)]);
+duration(Seconds) when Seconds < 120 -> "1 minute";
+duration(Seconds) when Seconds < 7200 -> io_lib:format("~b minutes", [Seconds div 60]);
 duration(Seconds) -> io_lib:format("~b hours", [Seconds div 3600]).
 
 in_tables([]) -> "no table that can be read has many of them";
@@ -810,6 +811,9 @@ printable(Text) ->
     end.
 
 shown(Char) when Char < 32; Char >= 127, Char < 160 -> $?;
+%% They end the line, or change the direction of what follows. (mailbox_audit_text, which may be missing here, has the same.)
+shown(Char) when Char >= 16#2028, Char =< 16#202E; Char >= 16#2066, Char =< 16#2069 -> $?;
+shown(Char) when Char =:= 16#200E; Char =:= 16#200F; Char =:= 16#61C -> $?;
 shown(Char) -> Char.
 
 text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).

@@ -52,7 +52,7 @@
          tables_that_are_gone_through_are_told_of/1, collections_that_are_asked_for_are_told_of/1, priority_is_told_of/1,
          suspended_by_sys_is_resumed/1, near_its_limit_is_not_collected/1, low_priority_is_not_busy/1,
          what_processes_are_given_is_told_of/1, workers_come_last/1, what_was_not_measured_is_in_the_last_line/1, calls_that_are_answered_are_other_calls/1,
-         who_formats_a_large_term_is_told_so/1, what_a_process_says_that_it_is/1,
+         who_formats_a_large_term_is_told_so/1, what_a_process_says_that_it_is/1, what_a_terminal_would_obey_is_not_printed/1,
          version_that_is_not_known/1, who_works_for_itself_is_told_of/1, who_takes_its_messages_into_its_heap_is_told_of/1, behaviour_that_never_rests_is_told_of/1,
          kinds_that_timers_wake_are_told_of/1, transactions_that_begin_again_are_told_of/1,
          tables_that_are_kept_fixed_are_told_of/1, keys_with_many_rows_are_told_of/1, heaps_that_are_mapped_are_told_of/1,
@@ -213,7 +213,7 @@ all() ->
      tables_that_are_gone_through_are_told_of, collections_that_are_asked_for_are_told_of, priority_is_told_of,
      suspended_by_sys_is_resumed, near_its_limit_is_not_collected, low_priority_is_not_busy,
      what_processes_are_given_is_told_of, workers_come_last, what_was_not_measured_is_in_the_last_line, calls_that_are_answered_are_other_calls,
-     who_formats_a_large_term_is_told_so, what_a_process_says_that_it_is,
+     who_formats_a_large_term_is_told_so, what_a_process_says_that_it_is, what_a_terminal_would_obey_is_not_printed,
      version_that_is_not_known, who_works_for_itself_is_told_of, who_takes_its_messages_into_its_heap_is_told_of, behaviour_that_never_rests_is_told_of,
      kinds_that_timers_wake_are_told_of, transactions_that_begin_again_are_told_of, tables_that_are_kept_fixed_are_told_of,
      keys_with_many_rows_are_told_of,
@@ -1114,6 +1114,15 @@ what_a_process_says_that_it_is(_) ->
     [?assertEqual(unknown, diagnose_probe:function(Call))
      || Call <- [{m, init, 1 bsl 3_000_000}, {m, init, -1}, {m, init, 256}, {m, init}, {"m", init, 1}, [], undefined]].
 
+%% Some would move the cursor, end the line, or have what follows written from right to left.
+what_a_terminal_would_obey_is_not_printed(_) ->
+    Obeyed = [0, $\n, 27, 16#9B, 16#61C, 16#200E, 16#200F, 16#2028, 16#2029, 16#202A, 16#202E, 16#2066, 16#2069],
+    Shown = lists:duplicate(length(Obeyed), $?),
+    ?assertEqual(list_to_binary(Shown), diagnose_wording:printable(Obeyed)),
+    ?assertEqual("a.erl does not compile: " ++ Shown, lists:flatten(mailbox_audit:format_error({refused, "a.erl", Obeyed}))),
+    Kept = unicode:characters_to_binary(["größe", 16#2027, 16#202F, 16#2065, 16#206A, 16#05D0]),
+    ?assertEqual(Kept, diagnose_wording:printable(Kept)).
+
 %% A server that waits takes none of the calls; what a loop of its own leaves in its mailbox may be of no use.
 few_calls_that_stay_are_told_of(_) ->
     Held = suspect(#{depth => 14, usual_depth => 14, least_depth => 13, idle => true,
@@ -1707,7 +1716,7 @@ monitors_that_are_needed_are_none_too_many(_) ->
     ?assertMatch({match, _}, re:run(Advice(unknown), "If this process is the monitored one")).
 
 %% Beside sockets, which are ports.
-files_that_are_not_closed_are_told_of(_) ->
+files_that_are_not_closed_are_told_of(Config) ->
     New = [{~"/srv/geo.bin", 18}, {closed, 2}],
     LooksOf = fun(Files, Ports, NewFiles) ->
                       All = [{100 * N, case N rem 3 of
@@ -1726,6 +1735,11 @@ files_that_are_not_closed_are_told_of(_) ->
     [Opened] = [Sign || #{signs := Signs} <- found(#{counts => Looks(fun(N) -> 400 + 4 * N end, One), files => {400, 4096},
                                                      file_owners => Owners}, []), Sign <- Signs],
     ?assert(has("50 of them that were sampled were opened by processes of web:init/1", said(Opened))),
+    Link = filename:join(proplists:get_value(priv_dir, Config), "not_utf_8"),
+    _ = file:delete(Link),
+    ok = file:make_symlink(<<"/srv/geo", 255>>, Link),
+    {ok, Name} = prim_file:read_link_all(Link),
+    ?assertEqual(~"/srv/geoÿ", diagnose_probe:file_text(Name)),
     {ok, File} = file:open(code:which(?MODULE), [read]),
     Me = list_to_binary(pid_to_list(self())),
     ?assertMatch(#{asked := 1, most := [{Me, _, 1}]}, diagnose_probe:file_owners([self(), File])),

@@ -72,8 +72,9 @@ finding(#{reason := Reason, verdict := Verdict} = Finding) ->
 printable(Text) -> [shown_char(Char) || Char <- unicode:characters_to_list(Text)].
 
 shown_char(Char) when Char < 32; Char >= 127, Char < 160 -> $?;
-%% They change the direction of what follows.
-shown_char(Char) when Char >= 16#202A, Char =< 16#202E; Char >= 16#2066, Char =< 16#2069 -> $?;
+%% They end the line, or change the direction of what follows. (diagnose_wording has the same.)
+shown_char(Char) when Char >= 16#2028, Char =< 16#202E; Char >= 16#2066, Char =< 16#2069 -> $?;
+shown_char(Char) when Char =:= 16#200E; Char =:= 16#200F; Char =:= 16#61C -> $?;
 shown_char(Char) -> Char.
 
 function(#{module := Module, function := {Name, Arity}}) -> {Module, Name, Arity}.

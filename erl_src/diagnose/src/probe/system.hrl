@@ -102,8 +102,16 @@ new_files(Before) ->
 file_of(Name) ->
     case prim_file:read_link_all("/proc/self/fd/" ++ Name) of
         {ok, "socket:" ++ _} -> socket;
-        {ok, File} -> unicode:characters_to_binary(File);
+        {ok, File} -> file_text(File);
         {error, _} -> closed
+    end.
+
+%% @doc A name that is not UTF-8 is a binary; each of its bytes is a character then.
+-spec file_text(file:filename_all()) -> binary().
+file_text(File) ->
+    case unicode:characters_to_binary(File) of
+        Text when is_binary(Text) -> Text;
+        _ -> unicode:characters_to_binary(File, latin1)
     end.
 
 %% @doc The rows and the bytes of the largest tables time and again until then. Of many tables none has much.
