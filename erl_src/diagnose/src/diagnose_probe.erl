@@ -403,7 +403,7 @@ look_closer(Keeper, Rows, Names,
              false -> tell(Keeper, #{native_times => none}, Bytes)
          end,
     Busy = lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_always_busy(Samples)], ?KEPT),
-    Wakes = within(fun() -> wakes(Groups, Busy) end, min(Deadline, now_ms() + ?FIRST_WAKES_MS + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
+    Wakes = within(fun() -> wakes(Groups, Busy) end, min(Deadline, now_ms() + 2 * ?FIRST_WAKES_MS + ?WOKEN_MS + 2 * ?LAST_ANSWER_MS)),
     ok = tell(Keeper, #{wakes => known(Wakes)}, Bytes),
     ok = case [Pid || {_, Pid} <- ranked(?KEPT, [{Reductions, Pid} || {Pid, #{reductions := Reductions}} <- Suspects, is_number(Reductions),
                                                                       Reductions >= ?TICKING_REDUCTIONS])] of

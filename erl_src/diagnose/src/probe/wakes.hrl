@@ -5,9 +5,10 @@
 %% So long, or until so many events of one process.
 -define(WOKEN_MS, 300).
 -define(WAKES, 100).
-%% A trace costs who gets a million messages a second a fifth of its speed, even where it tells of none of them. So those that
-%% get nearly all from others are left alone after so long.
+%% A trace costs who gets a million messages a second a fifth of its speed, even where it tells of none of them. So those that have none
+%% but those after so long and so much work, and get many within as long again, are left alone.
 -define(FIRST_WAKES_MS, 50).
+-define(FIRST_REDUCTIONS, 50_000).
 %% Kinds of so many that did so many reductions a second together since the look at all; so many kinds, those that did most.
 -define(ALIKE, 20).
 -define(WORKING_TOGETHER, 40_000).
@@ -37,7 +38,7 @@ wakes(Groups, Busy) ->
             process_flag(priority, high),
             Seen = woken_by_itself(Prompt),
             Polling = [Pid || Pid <- Busy, #{Pid := One} <- [Seen], pace(clock, One) > ?MOST_WAKES],
-            Taken = case Polling of [] -> #{}; _ -> woken(Polling, pattern_of_others(), #{other => 0, looks => 0}, ?WOKEN_MS) end,
+            Taken = woken(Polling, pattern_of_others(), #{other => 0, looks => 0}, ?WOKEN_MS),
             ok = trace_as_it_was(),
             by_kinds(Kinds, Busy, Seen, Taken);
         _ ->
@@ -66,15 +67,16 @@ by_kinds(Kinds, Busy, Seen, Taken) ->
                        Pace <- [pace(itself, One) + at_once(pace(clock, One))], Pace > 0],
       drains => [#{pid => pid_text(Pid), a_second => Pace} || {Pid, Pace} <- Drains]}.
 
-%% Whom others alone send messages has neither of the rest.
+%% Whom others alone send messages, and many, has neither for the rest of the time.
 woken_by_itself(Pids) ->
     None = #{clock => 0, itself => 0},
-    First = woken(Pids, pattern() ++ [{'_', [], [{message, other}]}], None#{other => 0}, ?FIRST_WAKES_MS),
-    {Others, Own} = lists:partition(fun({_, One}) -> is_of_others(One) end, maps:to_list(First)),
-    maps:merge(maps:from_list([{Pid, maps:merge(One, None)} || {Pid, One} <- Others]),
-               woken([Pid || {Pid, _} <- Own], pattern(), None, ?WOKEN_MS)).
-
-is_of_others(#{clock := Clock, itself := Itself, other := Others}) -> Others >= ?WAKES andalso Clock + Itself =< 1.
+    Before = [{Pid, Reductions} || Pid <- Pids, {_, Reductions} <- [process_info(Pid, reductions)]],
+    First = woken(Pids, pattern(), None, ?FIRST_WAKES_MS),
+    Silent = [Pid || {Pid, Reductions} <- Before, #{Pid := #{clock := 0, itself := 0}} <- [First],
+                     {_, Now} <- [process_info(Pid, reductions)], Now - Reductions >= ?FIRST_REDUCTIONS],
+    Seen = woken(Silent, [{'_', [], [{message, other}]}], None#{other => 0}, ?FIRST_WAKES_MS),
+    Others = maps:filter(fun(_, #{other := Times}) -> Times >= ?WAKES end, Seen),
+    maps:merge(Others, woken(maps:keys(First) -- maps:keys(Others), pattern(), None, ?WOKEN_MS)).
 
 %% The arguments are node and process of the sender, and the message. The VM's clock is a node there.
 pattern() ->
@@ -129,6 +131,7 @@ working(Groups) ->
                                                                                                 Work >= ?WORKING_TOGETHER])),
                                                         ?WOKEN_KINDS)].
 
+woken([], _Pattern, _Counts, _Ms) -> #{};
 woken(Pids, Pattern, Counts, Ms) ->
     Began = erlang:monotonic_time(),
     Traced = receives_traced(Pids, Pattern, ?WAKE_FLAGS),
