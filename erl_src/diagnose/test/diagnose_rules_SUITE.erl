@@ -60,7 +60,7 @@
          functions_of_a_busy_node_are_told/1, data_that_each_has_are_told_of/1, mailbox_that_is_emptied_is_none_too_deep/1,
          logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1,
          who_holds_the_schedulers_may_be_untold/1, who_is_seldom_seen_is_unknown/1, long_runs_are_seen/1,
-         who_waits_for_an_end_is_told_of/1, who_waits_for_the_world_outside_is_told_of/1, waits_for/1, arrivals_of_one/0, traces_of_others/0,
+         who_waits_for_an_end_is_told_of/1, who_waits_for_the_world_outside_is_told_of/1, waits_for/1, arrivals_of_one/2, traces_of_others/0,
          who_is_deep_in_a_callback_is_known_for_a_server/1,
          who_sleeps_is_said_to_sleep/1, who_copies_a_binary_at_each_step_is_told_so/1,
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
@@ -1742,7 +1742,12 @@ files_that_are_not_closed_are_told_of(Config) ->
     ?assertEqual(~"/srv/geoÿ", diagnose_probe:file_text(Name)),
     {ok, File} = file:open(code:which(?MODULE), [read]),
     Me = list_to_binary(pid_to_list(self())),
-    ?assertMatch(#{asked := 1, most := [{Me, _, 1}]}, diagnose_probe:file_owners([self(), File])),
+    %% Another that monitors one, as each file does.
+    Self = self(),
+    Watches = spawn_link(fun() -> _ = monitor(process, Self), Self ! watches, receive stop -> ok end end),
+    receive watches -> ok end,
+    ?assertMatch(#{asked := 1, most := [{Me, _, 1}]}, diagnose_probe:file_owners([self(), File, Watches])),
+    Watches ! stop,
     ok = file:close(File),
     [?assertEqual([], [Sign || {near_limit, _} = Sign <- signs(#{counts => Counts, files => {400, 4096}}, [])])
      || Counts <- [Looks(fun(N) -> 400 + 4 * N end, fun(N) -> 100 + 4 * N end), Looks(fun(_) -> 400 end, One), LooksOf(fun(N) -> 400 + 4 * N end, One, [{socket, 50}]),
@@ -1775,10 +1780,11 @@ advice_of_garbage(Label) ->
                                    sample => #{large => Sampled, holding => none}})]}, []),
     Advice.
 
-%% A thousand messages wait, so that the memory of all processes is little for each.
-arrivals_of_one() ->
+%% A thousand messages wait, so that the memory of all processes is little for each; or few, of which each may be large.
+arrivals_of_one(Waiting, Spec) ->
     Consumer = spawn(fun() -> receive stop -> ok end end),
-    _ = [Consumer ! {deliver, 0, ~"x"} || _ <- lists:seq(1, 1000)],
+    _ = [Consumer ! {deliver, 0, ~"x"} || _ <- lists:seq(1, Waiting)],
+    _ = erlang:trace_pattern('receive', Spec, []),
     Producer = spawn(fun Sends() -> Consumer ! {deliver, 1, ~"x"}, gen_server:cast(Consumer, {seen, 1}), timer:sleep(5), Sends() end),
     Arrivals = diagnose_probe:arrivals([Consumer]),
     [true = exit(Pid, kill) || Pid <- [Producer, Consumer]],
@@ -1787,7 +1793,10 @@ arrivals_of_one() ->
 %% The VM tells them when they come; nothing is known of those that wait already.
 what_comes_to_a_deep_mailbox_is_told_of(_) ->
     %% This node may have large constants, of which a message may be a copy.
-    {[#{shapes := Shapes, from := From}], Spec} = on_a_peer(arrivals_of_one),
+    {[#{shapes := Shapes, from := From}], Spec} = on_a_peer(arrivals_of_one, [1000, true]),
+    ?assertEqual({[], {match_spec, true}}, on_a_peer(arrivals_of_one, [5, true])),
+    Theirs = [{['_', '_', never], [], []}],
+    ?assertEqual({unknown, {match_spec, Theirs}}, on_a_peer(arrivals_of_one, [1000, Theirs])),
     ?assertEqual([~"cast of {seen, _}", ~"{deliver, _, _}"], lists:sort([Shape || {Shape, _} <- Shapes])),
     ?assertMatch([{{?MODULE, _, _}, 1}], From),
     ?assertEqual({match_spec, true}, Spec),
@@ -1800,10 +1809,10 @@ what_comes_to_a_deep_mailbox_is_told_of(_) ->
     ?assertMatch({match, _}, re:run(Says([Arrived]), "of 20 messages that came now: 95 % \\{deliver, _, _\\}, 5 % tick, from amqp_channel:init/1, shop_feed")),
     ?assertMatch({match, _}, re:run(Says([Arrived#{pid := ~"<0.2.0>"}]), "too many or too large to sample")).
 
-on_a_peer(Function) ->
+on_a_peer(Function, Args) ->
     {ok, Peer, _} = peer:start_link(#{connection => standard_io,
                                       args => ["-pa" | [filename:dirname(code:which(Module)) || Module <- [?MODULE, diagnose_probe]]]}),
-    Result = peer:call(Peer, ?MODULE, Function, [], 60_000),
+    Result = peer:call(Peer, ?MODULE, Function, Args, 60_000),
     ok = peer:stop(Peer),
     Result.
 
@@ -1845,7 +1854,7 @@ sends_numbers(Pid, Number) ->
     sends_numbers(Pid, Number + 1).
 
 what_others_trace_comes_to_them_as_before(_) ->
-    {Seen, Kinds, Numbers} = on_a_peer(traces_of_others),
+    {Seen, Kinds, Numbers} = on_a_peer(traces_of_others, []),
     ?assertMatch([[#{shapes := [_ | _]}], #{to_itself := [_ | _]}, [], #{traced := 1}, #{}], Seen),
     ?assertEqual([{trace, 4, 'receive'}], Kinds),
     ?assert(length(Numbers) > 100),
@@ -3626,6 +3635,14 @@ threads_of_others_are_known(_) ->
                                               Threads([{1, ~"bg", 850}, {2, ~"rests", 9}, {3, ~"bg", 700}]), 1000)),
     [?assertEqual(#{}, diagnose_probe:other_threads(Before, After, 1000))
      || {Before, After} <- [{silent, silent}, {Threads([]), silent}, {Threads([]), Threads([{1, ~"bg", 400}])}]],
+    %% One that a scheduler has made, and that has kept its name.
+    ?assertEqual({{16, 3, 10}, #{3 => {~"erts_sched_1", 5}, 4 => {~"bg", 1}}},
+                 begin
+                     {Sums, _, Found} = lists:foldl(fun({Id, Ns, Name}, Seen) -> diagnose_probe:thread(Id, Ns, Name, Seen) end,
+                                                    {{0, 0, 0}, #{}, #{}},
+                                                    [{2, {10, 3}, ~"erts_sched_1"}, {3, {5, 0}, ~"erts_sched_1"}, {4, {1, 0}, ~"bg"}]),
+                     {Sums, Found}
+                 end),
     %% Those of this one have names of the VM, each one of its own.
     {Ran, _, OfSchedulers, Others} = diagnose_probe:threads(),
     ?assert(OfSchedulers > 0 andalso OfSchedulers =< Ran),

@@ -141,19 +141,23 @@ threads() ->
         {error, _} -> {0, 0, 0, #{}}
     end.
 
-%% A thread without a name of its own has that of the thread that made it, which is older.
-thread(Id, {{Ran, Waited, OfSchedulers}, Names, Others} = Seen) ->
+thread(Id, Seen) ->
     case [of_thread(Id, File) || File <- ["/schedstat", "/comm"]] of
         [{ok, Text}, {ok, Line}] ->
-            [R, W | _] = binary:split(Text, <<" ">>, [global]),
-            Own = binary_to_integer(R),
-            Name = hd(binary:split(Line, <<"\n">>)),
-            IsOther = is_map_key(Name, Names) orelse not is_of_vm(binary_to_list(Name)),
-            {{Ran + Own, Waited + binary_to_integer(W), OfSchedulers + is(not IsOther andalso is_of_scheduler(Name)) * Own},
-             Names#{Name => true},
-             case IsOther andalso map_size(Others) < ?OTHER_THREADS of true -> Others#{Id => {Name, Own}}; false -> Others end};
+            [Ran, Waited | _] = binary:split(Text, <<" ">>, [global]),
+            thread(Id, {binary_to_integer(Ran), binary_to_integer(Waited)}, hd(binary:split(Line, <<"\n">>)), Seen);
         _ -> Seen
     end.
+
+%% @doc Adds a thread. One without a name of its own has that of the thread that made it, which is older.
+-spec thread(Id, Ns :: {Ran, Waited :: non_neg_integer()}, Name, Seen) -> Seen
+              when Seen :: {{Ran, non_neg_integer(), OfSchedulers :: non_neg_integer()}, #{Name => true}, #{Id => {Name, Ran}}},
+                   Id :: pos_integer(), Name :: binary(), Ran :: non_neg_integer().
+thread(Id, {Own, Waited}, Name, {{Ran, AllWaited, OfSchedulers}, Names, Others}) ->
+    IsOther = is_map_key(Name, Names) orelse not is_of_vm(binary_to_list(Name)),
+    {{Ran + Own, AllWaited + Waited, OfSchedulers + is(not IsOther andalso is_of_scheduler(Name)) * Own},
+     Names#{Name => true},
+     case IsOther andalso map_size(Others) < ?OTHER_THREADS of true -> Others#{Id => {Name, Own}}; false -> Others end}.
 
 of_thread(Id, File) -> prim_file:read_file(lists:append(["/proc/self/task/", integer_to_list(Id), File])).
 
