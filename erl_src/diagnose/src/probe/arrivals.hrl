@@ -16,7 +16,7 @@ arrivals(Pids) ->
     process_flag(priority, high),
     case IsCheap andalso erlang:trace_info('receive', match_spec) =:= {match_spec, true} of
         true ->
-            Traced = receives_traced(with_small_messages(Pids), tags_received(), ['receive']),
+            {Traced, _} = receives_traced(with_small_messages(Pids), tags_received(), ['receive']),
             Askers = [spawn_link(fun() -> has_signals_handled(Pid) end) || Pid <- Traced],
             Seen = arriving(now_ms() + ?ARRIVING_MS, maps:from_list([{Pid, []} || Pid <- Traced])),
             _ = [begin true = unlink(Asker), exit(Asker, kill) end || Asker <- Askers],

@@ -142,8 +142,8 @@ asked(Server, Requests) ->
     case erlang:trace_info('receive', match_spec) of
         {match_spec, true} ->
             process_flag(priority, high),
-            Traced = receives_traced([Server], [{['_', '_', {code_call, '_', Request}], [], []} || Request <- Requests],
-                                     ['receive']), % which waits for one that works
+            {Traced, _} = receives_traced([Server], [{['_', '_', {code_call, '_', Request}], [], []} || Request <- Requests],
+                                          ['receive']), % which waits for one that works
             Began = now_ms(),
             Seen = looked_for(Began + ?LOOKUPS_MS, ?CALLS, #{modules => #{}, callers => []}),
             Ms = max(1, now_ms() - Began),

@@ -53,8 +53,7 @@ timer_starters(Traced, Until, Starting) ->
     end.
 
 ticks_of(Pids) ->
-    Began = erlang:monotonic_time(),
-    Traced = receives_traced(Pids, ticks_received(), ?TICK_FLAGS),
+    {Traced, Began} = receives_traced(Pids, ticks_received(), ?TICK_FLAGS),
     Seen = ticks_until(now_ms() + ?TICKING_MS, maps:from_list([{Pid, {0, []}} || Pid <- Traced])),
     _ = [is_switched(Pid, false, ?TICK_FLAGS) || Pid <- Traced],
     Ended = erlang:monotonic_time(),

@@ -101,15 +101,17 @@ trace_as_it_was() ->
 is_ours({match_spec, [{_, [?IS_OURS | _], _} | _]}) -> true;
 is_ours(_) -> false.
 
-%% @doc Traces what these processes receive by this pattern: those that let themselves be traced. A pattern is for all that anybody traces:
-%% by the clause before it others are told what they are told without one, with the messages.
--spec receives_traced([pid()], [term()], [atom()]) -> [pid()].
+%% @doc Traces what these processes receive by this pattern: those that let themselves be traced, and from when on. A pattern is for all
+%% that anybody traces: by the clause before it others are told what they are told without one, with the messages.
+-spec receives_traced([pid()], [term()], [atom()]) -> {[pid()], Began :: integer()}.
 receives_traced(Pids, Pattern, Flags) ->
     Free = [Pid || Pid <- Pids, erlang:trace_info(Pid, flags) =:= {flags, []}],
     ok = receives_told(Free, Pattern),
+    Began = erlang:monotonic_time(), % the pattern may have waited long for all schedulers
     Traced = [Pid || Pid <- Free, is_switched(Pid, true, Flags)],
-    _ = Traced =:= Free orelse receives_told(Traced, Pattern), % somebody else traces these since then, or they have ended
-    Traced.
+    %% Somebody else may trace some of them since then.
+    _ = lists:any(fun is_process_alive/1, Free -- Traced) andalso receives_told(Traced, Pattern),
+    {Traced, Began}.
 
 receives_told(Pids, Pattern) ->
     _ = erlang:trace_pattern('receive', [{'_', [?IS_OURS, {'not', is_one_of(Pids)}], []} | Pattern], []),
@@ -133,8 +135,7 @@ working(Groups) ->
 
 woken([], _Pattern, _Counts, _Ms) -> #{};
 woken(Pids, Pattern, Counts, Ms) ->
-    Began = erlang:monotonic_time(),
-    Traced = receives_traced(Pids, Pattern, ?WAKE_FLAGS),
+    {Traced, Began} = receives_traced(Pids, Pattern, ?WAKE_FLAGS),
     Seen = wakes_until(now_ms() + Ms, maps:from_list([{Pid, Counts} || Pid <- Traced])),
     _ = [is_switched(Pid, false, ?WAKE_FLAGS) || Pid <- Traced],
     Ended = erlang:monotonic_time(),
