@@ -97,6 +97,8 @@
 -define(EQUAL_TIMES, 4).
 %% A process or a table that has so much, and half of all memory.
 -define(MOST_BYTES, 100_000_000).
+%% What it uses grows by so much a second.
+-define(HEAP_GROWTH, 100_000).
 %% Allocators of the VM for what is no term.
 -define(OF_THE_VM, [driver_alloc, ll_alloc, sl_alloc, std_alloc, temp_alloc, fix_alloc]).
 %% A loop that calls itself before it is done leaves a frame each time.

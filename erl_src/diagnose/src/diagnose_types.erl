@@ -130,6 +130,7 @@
                      idle := boolean(),
                      heap_bytes := bytes(),
                      used_bytes := bytes(),
+                     used_growth => float() | unknown,
                      old_bytes := bytes(),
                      stack_bytes := bytes(),
                      stack_in := [frame()],

@@ -454,9 +454,12 @@ evidence(dirty_queue, #{threads := Threads, count := Count, waiting := Waiting, 
 evidence(deep_stack, #{stack_bytes := Bytes, in := In}) ->
     io_lib:format("has ~ts of stack, in ~ts", [bytes(Bytes), lists:join(", ", In)]);
 evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := Total, messages := Messages} = Evidence) ->
-    io_lib:format("has ~ts of heap (~ts used or not collected yet)~ts~ts~ts",
-                  [bytes(Heap), bytes(Used), [[" of the node's ", bytes(Total)] || Heap =< Total], [[", and ", count(Messages), " messages wait"] || Messages > 0],
-                   [["; it works mostly", in_function(In)] || #{in := In} <- [Evidence], In =/= unknown]]);
+    io_lib:format("has ~ts of heap (~ts used or not collected yet~ts)~ts~ts~ts~ts",
+                  [bytes(Heap), bytes(Used), [[", ", bytes(More), " more a second"] || #{growth_a_second := More} <- [Evidence], More > 0],
+                   [[" of the node's ", bytes(Total)] || Heap =< Total], [[", and ", count(Messages), " messages wait"] || Messages > 0],
+                   [["; it works mostly", in_function(In)] || #{in := In} <- [Evidence], In =/= unknown]
+                   ++ [["; it is seen", in_function(In)] || #{seen_in := In} <- [Evidence], In =/= unknown],
+                   [["; it is of ", Label] || #{label := Label} <- [Evidence], Label =/= unknown]]);
 evidence(code_churn, #{looks := Looks, modules := Modules, in := In}) ->
     io_lib:format("reloads modules all the time: ~ts~ts",
                   [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Module, Times, Looks])

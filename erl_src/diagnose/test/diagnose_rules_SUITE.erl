@@ -2491,6 +2491,23 @@ most_of_the_memory_is_told_of(_) ->
                     binary:match(Advice, ~"what it keeps") =/= nomatch
             end,
     ?assertEqual([false, true], [Keeps(Used) || Used <- [40, 20_000_000]]),
+    %% It grows, has no name, and is seen where it waits.
+    Says = fun(Suspect) ->
+                   [#{signs := [#{kind := large_heap, advice := Advice} = Sign]}] =
+                       found(#{suspects => [Suspect], memory => Memory(300_000_000)}, []),
+                   {said(Sign), Advice}
+           end,
+    Stream = Large#{name := '', label := {'Elixir.Stream', run, 1}, used_growth => 8.0e6,
+                    samples := [{waiting, [{'Elixir.Task.Supervised', stream_reduce, 7}, {'Elixir.Stream', run, 1}], 9}]},
+    {Grows, Ordered} = Says(Stream),
+    ?assertMatch({match, _}, re:run(Grows, "collected yet, 8.0 MB more a second\\) of .*is seen in Elixir.Task.Supervised:stream_reduce/7;"
+                                           " it is of Elixir.Stream:run/1$")),
+    ?assert(has("ordered: false", Ordered) andalso has("It grew", Ordered)),
+    Buffer = Large#{label := {buffer, init, 1},
+                    samples := [{waiting, [{gen_server, loop, 7}], 8}, {runnable, [{buffer, blocked, 3}, {gen_statem, loop, 9}], 1}]},
+    ?assertMatch([{true, true, true}, {false, true, false}],
+                 [{has("more a second", Said), has("seen in buffer:blocked/3", Said), has("time-out that a callback", To)}
+                  || Growth <- [4.0e6, 9.0e3], {Said, To} <- [Says(Buffer#{used_growth => Growth})]]),
     Handlers = fun(Suspect) ->
                        [#{signs := [#{kind := large_heap, advice := Advice}]}] =
                            found(#{suspects => [Suspect], memory => Memory(300_000_000)}, []),

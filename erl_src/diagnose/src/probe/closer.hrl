@@ -82,7 +82,7 @@ watch(Rows, Until, Accounting) ->
                     [{priority, high}, {message_queue_data, off_heap}]),
     Sampled = lists:uniq(lists:append([lists:sublist([Pid || #{pid := Pid} = Row <- Rows, is_sort(Sort, Row)], ?SAMPLED)
                                        || Sort <- [deep, suspended, busy, behind]]
-                                      ++ [most_work(Rows), most_unused(Rows)])),
+                                      ++ [most_work(Rows), most_unused(Rows), largest_heap(Rows)])),
     Cpu = cpu(),
     Accounted = min(?ACCOUNTED_MS, max(1, (Until - now_ms()) div 3)),
     {Before, First} = accounted(Accounting, now_ms() + Accounted, fun(End) -> samples(Sampled, End, {#{}, []}) end),
@@ -213,6 +213,10 @@ most_work(Rows) ->
 most_unused(Rows) ->
     Unused = [{Bytes, Pid} || #{pid := Pid, unused := Bytes} <- Rows, Bytes >= ?UNUSED_BYTES],
     [Pid || {_, Pid} <- ranked(?LARGEST, Unused)].
+
+%% Whoever may have most of the memory is to tell where it is, though it hardly works.
+largest_heap(Rows) ->
+    [Pid || {_, Pid} <- ranked(1, [{Heap, Pid} || #{pid := Pid, heap := Heap} <- Rows, 2 * Heap >= ?MOST_BYTES])].
 
 is_sort(deep, #{depth := Depth}) -> Depth >= ?DEEP;
 is_sort(behind, Row) -> is_integer(value(behind, Row)) andalso value(behind, Row) > 0;
@@ -567,7 +571,8 @@ suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = 
       states_of => states_of([Seen || {_, _, _, _, _, Seen} <- Samples]),
       hibernates => hibernates(Last) orelse is_packed(Sizes) orelse mostly_hibernates([{S, Frames} || {_, S, Frames, _, _, _} <- Samples]),
       idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
-      heap_bytes => Heap, used_bytes => Used, old_bytes => Old, stack_bytes => Stack, stack_in => StackIn, asks => Asks,
+      heap_bytes => Heap, used_bytes => Used, used_growth => used_growth(First, Used, Ms), old_bytes => Old,
+      stack_bytes => Stack, stack_in => StackIn, asks => Asks,
       held_bytes => Held, held_before => maps:get(held, First, unknown), min_heap_bytes => Min,
       binaries => Binaries}.
 
@@ -604,6 +609,10 @@ fills_or_falls(Depth, {fills, Peak, Times}) when Peak >= ?NOT_SHORT, 5 * Depth =
 fills_or_falls(Depth, {fills, Peak, Times}) -> {fills, max(Peak, Depth), Times};
 fills_or_falls(Depth, {falls, Least, Times}) when Depth >= ?NOT_SHORT, Depth >= 2 * Least -> {fills, Depth, Times};
 fills_or_falls(Depth, {falls, Least, Times}) -> {falls, min(Least, Depth), Times}.
+
+%% Of a deep mailbox the bytes are not known.
+used_growth(#{depth := Depth, used := Before}, Used, Ms) when Depth < ?DEEP, is_integer(Used) -> a_second(Before, Used, Ms);
+used_growth(_, _, _) -> unknown.
 
 a_second(unknown, _, _) -> unknown;
 a_second(Before, After, Ms) -> 1000 * (After - Before) / Ms.

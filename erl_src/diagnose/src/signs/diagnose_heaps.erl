@@ -134,7 +134,9 @@ deep_stack(_) -> [].
 %% One process that has most of the node's memory; where something else was found that says why, that is enough.
 large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}} = Look)
   when is_integer(Heap), Heap >= ?MOST_BYTES, 4 * Heap >= Total, Stack < ?STACK_BYTES ->
-    [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth, in => works_in(Suspect)},
+    [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth, in => In,
+                        growth_a_second => Growth,
+                        seen_in => case In of unknown -> seen_in(Suspect); _ -> unknown end, label => kind_of_nameless(Suspect)},
           [["It is idle, so nothing collects its garbage, and all of this may be garbage: --collect (erlang:garbage_collect/1) shows what"
             " is alive, and frees the rest. If little is alive, have it hibernate after large work, or do that work in a process that ends."
             " Else: "
@@ -144,8 +146,15 @@ large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth
                    "Hardly anything of it is used: it made or received large terms, and has dropped them. Do that work in a process that ends,"
                    " or ask for a part of the data instead of all of it.";
                false ->
-                   "If its data are meant to be that large and do not grow, leave it. Otherwise find out what it keeps: its state, its"
-                   " process dictionary, postponed events, or queued messages (a few may be large)."
+                   [case Growth of
+                        0 -> "If its data are meant to be that large and do not grow, leave it. Otherwise find";
+                        _ -> "It grew meanwhile. Find"
+                    end, " out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be"
+                    " large).",
+                    [" A time-out that a callback returns starts anew with each message: what is to be done then (a flush) is never done"
+                     " while messages keep coming. erlang:send_after/3 does not depend on them." || Growth > 0, is_of_callbacks(Suspect)],
+                    [" It keeps the results of all tasks that are done until the first one is (ordered): see what that one waits for, and"
+                     " give tasks a time-out, or ordered: false." || is_ordering(Suspect)]]
            end,
            [" It is an event manager: gen_event:which_handlers/1 tells whether handlers were added again and again, and never deleted."
             || {gen_event, _, _} <- [maps:get(label, Suspect)]],
@@ -157,8 +166,28 @@ large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth
            [" --collect shows how much of the heap is alive." || not IsGarbage]],
           diagnose_proof:collect(Suspect))
      || 2 * Heap >= Total orelse have_most_at_work(Suspect, Look),
+        In <- [works_in(Suspect)], Growth <- [grows(Suspect)],
         IsGarbage <- [may_be_garbage(Suspect, Look)], idle_heap(Suspect) =:= [], long_collection(Suspect, Look) =:= []];
 large_heap(_, _) -> [].
+
+%% Bytes a second, where it would have twice as much soon.
+grows(#{used_bytes := Used, used_growth := Growth}) when is_number(Growth), Growth >= ?HEAP_GROWTH, Growth * ?GROWS_TO_LIMIT_S >= Used ->
+    round(Growth);
+grows(#{}) -> 0.
+
+%% Where it is seen, also if it waits there, but in its main loop.
+seen_in(#{samples := Samples}) ->
+    diagnose_samples:most_seen([Sample || {_, [_ | _], _} = Sample <- diagnose_samples:without_behaviours(Samples)]).
+
+kind_of_nameless(#{name := '', label := {_, _, _} = Label}) -> label(Label);
+kind_of_nameless(#{}) -> unknown.
+
+%% The label of a large process is not known before OTP 26.2.
+is_of_callbacks(#{samples := Samples}) ->
+    [At || {_, Stack, _} <- Samples, {Module, loop, _} = At <- Stack, Module =:= gen_server orelse Module =:= gen_statem] =/= [].
+
+is_ordering(#{samples := Samples}) ->
+    [Reduces || {_, Stack, _} <- Samples, {'Elixir.Task.Supervised', stream_reduce, _} = Reduces <- Stack] =/= [].
 
 %% Two or three have most of it together, and work on it: what only lies there may be meant to.
 have_most_at_work(Suspect, #{suspects := Suspects, memory := #{total := Total}}) ->
