@@ -34,9 +34,12 @@ proof(Proof, Place) -> {diagnose_proof:title(Proof, Place), diagnose_wording:pri
 -spec last_line(diagnose:report()) -> iolist().
 last_line(#{findings := Findings, look := Look}) ->
     case {diagnose_findings:count(Findings), diagnose_wording:unseen(Look)} of
-        {0, []} -> ["Nothing found. The bounds: ", bounds(Look), ".", unmeasured(Look), busy_with(Look), waits_with(Look), waits_in(Look)];
+        {0, []} ->
+            ["Nothing found.", hears_nothing(Look), " The bounds: ", bounds(Look), ".", unmeasured(Look), busy_with(Look), waits_with(Look),
+             waits_in(Look)];
         {0, [Why | _]} ->
-            ["Not everything was inspected, and nothing was found in the rest: ", small(Why), busy_with(Look), waits_with(Look), waits_in(Look)];
+            ["Not everything was inspected, and nothing was found in the rest: ", small(Why), hears_nothing(Look), busy_with(Look),
+             waits_with(Look), waits_in(Look)];
         {Count, []} -> [findings(Count), "."];
         {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", small(Why)]
     end.
@@ -65,11 +68,24 @@ waits_with(#{}) -> [].
 
 %% A loop of its own, such as one that reads from a socket, is called by nobody.
 waits_in(#{places := #{most := Most}}) ->
-    [[io_lib:format(" About ~ts processes wait at two looks in ", [diagnose_wording:count(Count)]), called(In, Callers), for_whom(For),
-      ": if their requests take long, it is for this."]
-     || #{count := Count, in := [In | Callers], for := For} <- lists:sublist(Most, 1), Count >= ?WAITING_ALIKE,
-        Callers =/= [] orelse For =/= none];
+    [[about_waiting(Place), ": if their requests take long, it is for this."]
+     || #{count := Count, in := [_ | Callers], for := For} = Place <- lists:sublist(Most, 1), Count >= ?WAITING_ALIKE,
+        Callers =/= [] orelse For =/= none, not gets_nothing(Place)];
 waits_in(#{}) -> [].
+
+about_waiting(#{count := Count, in := [In | Callers]} = Place) ->
+    [io_lib:format(" About ~ts processes wait at two looks in ", [diagnose_wording:count(Count)]), called(In, Callers), for_whom(Place)].
+
+%% Whoever reads in the middle of something may wait for an answer that never comes. Clients that wait for work look the same.
+hears_nothing(#{places := #{most := Most}}) ->
+    [[about_waiting(Place), ", and got nothing meanwhile: if these are requests, that side does not answer them. Give each a time-out"
+      " (without one gen_tcp:recv/2 and ssl:recv/2 wait for ever). If they wait for work, nothing is wrong."]
+     || Place <- lists:sublist([One || One <- Most, gets_nothing(One)], 1)];
+hears_nothing(#{}) -> [].
+
+gets_nothing(#{count := Count, stay := Stay, in := [_, _ | _], for := none, at := At}) ->
+    At =/= unknown andalso Stay >= ?SAME_FUNCTION * Count;
+gets_nothing(#{}) -> false.
 
 processes_wait(1) -> "1 process waits";
 processes_wait(Count) -> [diagnose_wording:count(Count), " processes wait"].
@@ -141,16 +157,17 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
 places(#{places := #{most := [_ | _] = Most, ms := Ms}}) ->
     [[io_lib:format("Where processes wait inside of what they do, at two looks ~.1f s apart: ", [Ms / 1000]),
       lists:join("; ", [[diagnose_wording:count(Count), [[" of ", diagnose_wording:label(Label)] || Label =/= unknown],
-                         " in ", called(In, Callers), for_whom(For),
+                         " in ", called(In, Callers), for_whom(Place),
                          case Stay of
                              0 -> ", each for less than that";
                              _ -> [" (", diagnose_wording:count(min(Count, Stay)), " of them all the time)"]
                          end]
-                        || #{count := Count, stay := Stay, label := Label, in := [In | Callers], for := For} <- Most])]];
+                        || #{count := Count, stay := Stay, label := Label, in := [In | Callers]} = Place <- Most])]];
 places(#{}) -> [].
 
-for_whom(none) -> "";
-for_whom(Called) -> [" for ", Called].
+for_whom(#{for := none, at := At}) when At =/= unknown -> [" for data of ", At];
+for_whom(#{for := none}) -> "";
+for_whom(#{for := Called} = Place) -> [" for ", Called, [[" (which is connected to ", At, ")"] || #{at := At} <- [Place], At =/= unknown]].
 
 called(In, []) -> diagnose_wording:label(In);
 called(In, Callers) ->

@@ -788,7 +788,33 @@ where_processes_wait_is_told(_) ->
                                     "Nothing found.* About 150 processes wait at two looks in httpc:handle_answer/5, called by metrics:handle_event/4")),
     {_, Facts} = lists:keyfind("Processes", 1, diagnose_text:facts(Report)),
     ?assertMatch({match, _}, re:run(Facts, "150 of web:request/1 in httpc:handle_answer/5, called by metrics:handle_event/4, each for less")),
-    ?assertEqual(nomatch, re:run(diagnose_text:last_line(Report#{look := Nothing}), "processes wait at two looks in")).
+    ?assertEqual(nomatch, re:run(diagnose_text:last_line(Report#{look := Nothing}), "processes wait at two looks in")),
+    Last = fun(Places) -> diagnose_text:last_line(Report#{look := Nothing#{places := #{ms => 3800, most => Places}}}) end,
+    ?assertMatch({match, _}, re:run(Last([#{count => 44, stay => 44, label => unknown, in => [{session, loop, 1}], for => ~"redix",
+                                            at => ~"127.0.0.1:63"}]),
+                                    "in session:loop/1 for redix \\(which is connected to 127.0.0.1:63\\)")),
+    %% Requests to one host that does not answer, also if they are few and behind others; not the clients of this node.
+    Own = #{count => 15, stay => 15, label => unknown, in => [{rest, client, 1}], for => none, at => unknown},
+    Stuck = #{count => 10, stay => 10, label => {webhook, perform, 1}, in => [{http, post, 2}, {webhook, perform, 1}], for => none,
+              at => ~"10.0.0.7:80"},
+    ?assertMatch({match, _}, re:run(Last([Own, Stuck]), "Nothing found. About 10 .* http:post/2, called by webhook:perform/1 for data of"
+                                                        " 10.0.0.7:80, and got nothing meanwhile.*time-out")),
+    [?assertEqual(nomatch, re:run(Last([Own, Other]), "got nothing"))
+     || Other <- [Stuck#{at := unknown}, Stuck#{stay := 5}, Stuck#{in := [{conn, loop, 1}]}]],
+    %% Real ones.
+    {ok, Listen} = gen_tcp:listen(0, [{active, false}, {ip, {127, 0, 0, 1}}]),
+    {ok, Number} = inet:port(Listen),
+    Asking = [spawn(fun() -> lists:foreach(fun(Port) -> asks_host(Port) end, [Number]) end) || _ <- lists:seq(1, 20)],
+    timer:sleep(200),
+    #{most := Waiting} = diagnose_probe:places(now_ms() + 300),
+    [true = exit(Pid, kill) || Pid <- Asking],
+    At = iolist_to_binary(["127.0.0.1:", integer_to_list(Number)]),
+    ?assertMatch([#{count := 20, stay := 20, at := At}], [Place || #{in := [{?MODULE, asks_host, 1} | _]} = Place <- Waiting]).
+
+asks_host(Port) ->
+    {ok, Socket} = gen_tcp:connect({127, 0, 0, 1}, Port, [{active, false}]),
+    _ = gen_tcp:recv(Socket, 0),
+    ok.
 
 %% Whatever its handler does with it.
 who_logs_without_end_is_told_of(_) ->

@@ -5,6 +5,8 @@
 %% So many of a sample that wait in one place at both looks are told of, and so many places.
 -define(PLACED, 10).
 -define(PLACES, 3).
+%% So many of them tell which host they wait for.
+-define(ASKED_PEERS, 5).
 %% Of the functions that lead there, one of each module.
 -define(CALLED_FROM, 4).
 
@@ -21,7 +23,8 @@ places(Until) ->
             #{ms => max(1, now_ms() - Began),
               most => [#{count => Count,
                          stay => round(Each * length([1 || {One, Was} <- Then, Is <- done(One), Is - Was =< ?ASKED_REDUCTIONS])),
-                         label => labelled_apart(Pid), in => Frames, for => case Called of none -> none; _ -> called_as(Called) end}
+                         label => labelled_apart(Pid), in => Frames, for => case Called of none -> none; _ -> called_as(Called) end,
+                         at => peer_of_all(Called, [One || {One, _} <- lists:sublist(Then, ?ASKED_PEERS)])}
                        || {Count, {{Frames, Called}, [{Pid, _} | _] = Then}}
                               <- ranked(?PLACES, [{min(round(Each * length(Then)), round(EachLater * length(Now))), {Place, Then}}
                                                   || {Place, Then} <- maps:to_list(Before), length(Then) >= ?PLACED,
@@ -47,15 +50,38 @@ waits_in(Pid) ->
 
 %% Whose answer it waits for, if that is of this node.
 called_from(Pid, [{gen, do_call, _, _} | _] = Stack) ->
-    case process_info(Pid, monitors) of
+    case not lists:keymember(ssl, 1, Stack) andalso process_info(Pid, monitors) of
         {_, Monitors} ->
             case called_in(Stack, [Monitored || {process, Monitored} <- Monitors]) of
                 [{answer, _} = Called] -> Called;
                 _ -> none
             end;
-        undefined -> none
+        _ -> none % with TLS, each has a process of its own
     end;
 called_from(_, _) -> none.
+
+%% The other side of the sockets from which all of these want data, or of the one of the process that they wait for. Clients of this node
+%% have a port each.
+peer_of_all({answer, Pid}, _) -> peer_apart(fun() -> peer_of(Pid) end);
+peer_of_all(none, Pids) ->
+    peer_apart(fun() ->
+                       case lists:usort([peer_read_by(Pid) || Pid <- Pids]) of
+                           [Peer] -> Peer;
+                           _ -> unknown
+                       end
+               end).
+
+%% Links may be many. A socket that listens has no other side.
+peer_apart(Ask) -> case apart(fun() -> {peer, Ask()} end) of {peer, Peer} when Peer =/= <<"tcp_inet">> -> Peer; _ -> unknown end.
+
+%% By TLS another process has the socket.
+peer_read_by(Pid) ->
+    case {reads_from(Pid), process_info(Pid, [current_stacktrace, monitors])} of
+        {[#{at := Peer}], _} -> Peer;
+        {[], [{_, Stack}, {_, [{process, Reader}]}]} when is_pid(Reader), node(Reader) =:= node() ->
+            case lists:keymember(ssl, 1, Stack) of true -> peer_of(Reader); false -> unknown end;
+        _ -> unknown
+    end.
 
 %% @doc The functions that lead to where it waits, the innermost first: of each module the innermost one, and of OTP's behaviours none.
 -spec place([{module(), atom(), arity(), term()}, ...]) -> [diagnose_types:frame(), ...].
