@@ -307,6 +307,8 @@
 -define(SCANS, 4).
 -define(SCANNING_TOGETHER, 0.1).
 -define(SCANNED_ROWS, 10_000).
+%% One in so many of some keys that name processes names one that has ended.
+-define(LEFT_ROWS, 3).
 %% Each of so many processes is collected in full so often a second since that was asked for.
 -define(FORCED, 3).
 -define(FORCED_A_SECOND, 1).

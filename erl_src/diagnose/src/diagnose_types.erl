@@ -282,6 +282,7 @@
                    fixed_ms => non_neg_integer(),
                    fixed_by => [binary()],
                    index_of => binary(),
+                   keys_of_ended | keys_of_processes => non_neg_integer(),
                    characters => float(),
                    read_concurrency => boolean(),
                    write_concurrency => boolean() | auto}.

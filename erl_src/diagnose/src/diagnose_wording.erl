@@ -119,8 +119,11 @@ evidence(table_scan, #{times := Times, looks := Looks, processes := Processes, i
                    end,
                    In, Times, [[" of ", count(Looks)] || is_integer(Looks)],
                    [["; tables with many rows: ",
-                     lists:join(", ", [io_lib:format("~tp (~ts rows, owner ~ts)", [Name, count(Rows), Owner])
-                                       || #{name := Name, rows := Rows, owner := Owner} <- Tables])] || Tables =/= []]]);
+                     lists:join(", ", [io_lib:format("~tp (~ts rows~ts, owner ~ts~ts)",
+                                                     [Name, count(Rows),
+                                                      [[", ", count(More), " more a second"] || #{rows_a_second := More} <- [Table]],
+                                                      Owner, of_ended(Table)])
+                                       || #{name := Name, rows := Rows, owner := Owner} = Table <- Tables])] || Tables =/= []]]);
 evidence(forced_collections, #{asked := Asked, 'of' := Of, a_second := Pace, times := Times, looks := Looks}) ->
     io_lib:format("~ts: somebody requested full collections of ~b of ~b traced processes, ~.1f times a second",
                   [case Times of
@@ -348,7 +351,7 @@ evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner :=
                    [[["; it gets ", count(Rows), " rows (", bytes(More), ") a second and loses none"]
                      || #{rows_a_second := Rows, bytes_a_second := More} <- [Evidence]],
                     [io_lib:format("; ~b % of a sample of rows is lists of characters", [round(100 * Part)])
-                     || #{characters := Part} <- [Evidence], Part >= ?CHARACTERS]]]);
+                     || #{characters := Part} <- [Evidence], Part >= ?CHARACTERS], of_ended(Evidence)]]);
 evidence(fixed_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, fixed_ms := Ms, fixed_by := By}) ->
     io_lib:format("keeps its ETS table ~tp fixed, for ~.1f s without a break, now by ~ts: ~ts in ~ts rows and in rows that were deleted"
                   " since; owner ~ts",
@@ -768,6 +771,10 @@ growth(0) -> "and their number does not change".
 
 seen_in(unknown) -> "";
 seen_in(Function) -> [", mostly in ", Function].
+
+of_ended(Table) ->
+    [io_lib:format("; ~b of ~b of its keys that were read name processes that have ended", [Ended, Asked])
+     || #{keys_of_ended := Ended, keys_of_processes := Asked} <- [Table], ?LEFT_ROWS * Ended >= Asked].
 
 in_function(unknown) -> "";
 in_function(Function) -> [" in ", Function].

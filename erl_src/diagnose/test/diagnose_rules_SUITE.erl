@@ -561,6 +561,28 @@ tables_that_are_gone_through_are_told_of(_) ->
     Found = fun(Suspects) -> [One || {table_scan, _} = One <- signs(Look#{suspects => Suspects}, [])] end,
     ?assertMatch([{table_scan, #{times := 4, in := ~"m:f/1", tables := [#{name := sessions}]}}], Found([Scans(4)])),
     ?assertEqual([], Found([Scans(3)])),
+    %% A table that only grows, by rows of processes that have ended.
+    Told = fun(Table, Counts) ->
+                   Grows = #{name => sessions, owner => ~"<0.9.0>", node_ms => 60_000,
+                             looks => [{100 * N, Count, 9} || {N, Count} <- lists:enumerate(Counts)]},
+                   [#{signs := [Sign]}] = found(#{tables => Tables#{largest := [Table]}, growing => [Grows], suspects => [Scans(4)]}, []),
+                   {said(Sign), advised(Sign)}
+           end,
+    {Said, Deletes} = Told(Sessions#{keys_of_ended => 19, keys_of_processes => 20}, lists:seq(100_000, 100_600, 15)),
+    ?assert(has("sessions (100,000 rows, 150 more a second, owner <0.9.0>; 19 of 20 of its keys that were read name processes that have"
+                " ended)", Said)),
+    ?assert(has("delete its rows when it ends", Deletes)),
+    ?assert(has("who should delete the rows of sessions", element(2, Told(Sessions, lists:seq(100_000, 100_600, 15))))),
+    {Steady, Search} = Told(Sessions#{keys_of_ended => 1, keys_of_processes => 20}, lists:seq(100_600, 100_000, -15)),
+    ?assertEqual({false, false, false}, {has("a second", Steady), has("ended", Steady), has("delete", Search)}),
+    %% Real ones: the oldest keys are of processes that have ended.
+    Gone = [element(1, spawn_monitor(fun() -> ok end)) || _ <- lists:seq(1, 100)],
+    [receive {'DOWN', _, process, Pid, _} -> ok end || Pid <- Gone],
+    Topics = ets:new(topics, [public, ordered_set]),
+    true = ets:insert(Topics, [{{N, lists:nth(1 + N rem 100, Gone)}} || N <- lists:seq(1, 200_000)] ++ [{{300_000, self()}}]),
+    #{largest := Largest} = diagnose_probe:tables(),
+    ?assertMatch([#{keys_of_ended := 19, keys_of_processes := 20}], [One || #{name := topics} = One <- Largest]),
+    true = ets:delete(Topics),
     %% Many that do it seldom, each for itself.
     ?assertMatch([{table_scan, #{processes := 4, times := 12}}],
                  Found([(Scans(3))#{pid := Pid} || Pid <- [~"<0.1.0>", ~"<0.2.0>", ~"<0.3.0>", ~"<0.4.0>"]])),

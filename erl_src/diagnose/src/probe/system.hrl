@@ -33,6 +33,9 @@
 %% Of a large table with rows of at most so many bytes on average so many rows are read, to see how much of them is lists of characters.
 -define(ROWS_FOR_TEXTS, 20).
 -define(ROW_BYTES, 20_000).
+%% So many keys at each end tell whether they name processes that live, and so long a key may be.
+-define(ASKED_KEYS, 10).
+-define(PARTS_OF_KEY, 5).
 %% A list of fewer is no text.
 -define(TEXT_LENGTH, 8).
 %% What rows have of their binaries is a part if it is so small; so many terms of them are gone through.
@@ -119,7 +122,7 @@ file_text(File) ->
 growing_tables(Until) ->
     case erlang:system_info(ets_count) =< ?OWNED_TABLES of
         true ->
-            Words = ?GROWING_BYTES div erlang:system_info(wordsize),
+            Words = ?LARGE_TABLE_BYTES div erlang:system_info(wordsize), % one that is gone through all the time may be small
             Largest = ranked(?LARGEST, [{Size, Table} || Table <- ets:all(), Size <- [ets:info(Table, memory)],
                                                          is_integer(Size), Size >= Words]),
             grown_tables([Table || {_, Table} <- Largest], now_ms(), Until, []);
@@ -465,9 +468,31 @@ table(Table) ->
         Info ->
             [#{memory := Words, owner := Owner, name := Name} = All] = [maps:from_list(Info)],
             [(lists:foldl(fun maps:merge/2, maps:with([size, type, protection, read_concurrency, write_concurrency], All),
-                          [fixed(Table), same_key(Table, All), index_of(Table, Name)]))
+                          [fixed(Table), same_key(Table, All), index_of(Table, Name), of_ended(Table, All)]))
                  #{name => Name, bytes => Words * erlang:system_info(wordsize), owner => owner(Owner)}]
     end.
+
+%% How many of some keys that name processes name one that has ended: the first and the last ones, of which nothing else is kept. In an
+%% ordered_set the first are of the oldest.
+of_ended(Table, #{size := Size, type := Type, protection := Protection}) when Size >= ?SCANNED_ROWS, Protection =/= private ->
+    case apart(fun() ->
+                       Last = case Type of ordered_set -> keys(Table, ets:last(Table), fun ets:prev/2, ?ASKED_KEYS); _ -> [] end,
+                       Keys = keys(Table, ets:first(Table), fun ets:next/2, ?ASKED_KEYS) ++ Last,
+                       Named = [is_process_alive(Pid) || Key <- Keys, Pid <- named_by(Key)],
+                       {length([Alive || Alive <- Named, not Alive]), length(Named)}
+               end) of
+        {Ended, Named} when Named >= ?ASKED_KEYS -> #{keys_of_ended => Ended, keys_of_processes => Named};
+        _ -> #{}
+    end;
+of_ended(_, #{}) -> #{}.
+
+keys(_Table, Key, _Next, Left) when Key =:= '$end_of_table'; Left =:= 0 -> [];
+keys(Table, Key, Next, Left) -> [Key | keys(Table, try Next(Table, Key) catch error:badarg -> '$end_of_table' end, Next, Left - 1)].
+
+named_by(Pid) when is_pid(Pid), node(Pid) =:= node() -> [Pid];
+named_by(Key) when is_tuple(Key), tuple_size(Key) =< ?PARTS_OF_KEY ->
+    lists:sublist([Pid || Pid <- tuple_to_list(Key), is_pid(Pid), node(Pid) =:= node()], 1);
+named_by(_) -> [].
 
 %% mnesia has the tables of its indices by the names of those that they are for. Of a record, the first element is its name.
 index_of(Table, mnesia_index) ->

@@ -1,7 +1,7 @@
 %% @doc From ETS tables to signs: large ones, those that are kept fixed, keys with many rows, and those for which many wait. Pure.
 -module(diagnose_tables).
 
--export([of_node/1]).
+-export([of_node/1, rows_a_second/3]).
 
 -import(diagnose_sign, [sign/4]).
 -import(diagnose_wording, [is_kept_fixed/1]).
@@ -46,6 +46,15 @@ growing(#{growing := [_ | _] = Tables, memory := #{total := Total}}) ->
         Rates <- [#{rows_a_second => RowsASecond, bytes_a_second => BytesASecond}]];
 growing(#{}) -> [].
 
+%% @doc How many rows such a table gets a second, where it loses none.
+-spec rows_a_second(atom(), Owner :: binary(), diagnose_types:look()) -> #{} | #{rows_a_second := pos_integer()}.
+rows_a_second(Name, Owner, #{growing := [_ | _] = Tables}) ->
+    maps:from_list([{rows_a_second, Growth}
+                    || #{name := N, owner := O, looks := Looks} <- Tables, N =:= Name, O =:= Owner,
+                       diagnose_counts:never_fell([Rows || {_, Rows, _} <- Looks]),
+                       Growth <- [diagnose_counts:growth([{Ms, Rows} || {Ms, Rows, _} <- Looks])], Growth > 0]);
+rows_a_second(_, _, #{}) -> #{}.
+
 %% A log that is kept in a table until it is on disk fills one after the other, for some seconds each. At this pace the table has been
 %% filled for so long; on a node that is as young, nobody can tell.
 was_just_begun(FilledMs, NodeMs) -> FilledMs < ?FILLED_MS andalso FilledMs < ?YOUNG_TABLE * NodeMs.
@@ -74,7 +83,8 @@ tables_sign(Evidence, Total) ->
 
 large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}) ->
     [sign(large_ets_table,
-          (maps:with([name, bytes, size, owner, type, protection, characters, index_of], Table))#{total_bytes => max(Bytes, Total)},
+          (maps:with([name, bytes, size, owner, type, protection, characters, index_of, keys_of_ended, keys_of_processes], Table))
+              #{total_bytes => max(Bytes, Total)},
           ["A list has 16 bytes for each character, a binary 1: store binaries (unicode:characters_to_binary/1). "
            || #{characters := Part} <- [Table], Part >= ?CHARACTERS]
           ++ "If it is meant to be that large and does not grow (ets:info/1 shows its size), leave it. Otherwise find out who inserts and"

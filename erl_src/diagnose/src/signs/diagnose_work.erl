@@ -107,8 +107,9 @@ table_scan(#{table_scans := #{times := Times, in := In}, samples := Samples} = S
                diagnose_proof:look())
      || scans_a_table(Suspect)].
 
-scan_sign(Evidence, Proof) ->
+scan_sign(#{tables := Tables} = Evidence, Proof) ->
     diagnose_sign:sign(table_scan, Evidence,
+                       left_rows_advice(Tables) ++
                        "A search without the key (match, select, tab2list, foldl) visits each row, and copies each match. It also does if"
                        " the key is only compared in a guard: put it into the head of the match specification. (In an ordered_set, a"
                        " search visits each row whose key begins as the head says.) Look up by the key; keep a second table as an index,"
@@ -116,10 +117,20 @@ scan_sign(Evidence, Proof) ->
                        " or counters; and keep the result for a while if many ask for it.",
                        Proof).
 
-%% The tables that may be meant, by their rows.
-large_tables(#{tables := #{largest := Largest}}) ->
-    [#{name => Name, rows => Rows, owner => Owner}
-     || #{name := Name, size := Rows, owner := Owner} <- Largest, Rows >= ?SCANNED_ROWS];
+%% What fits the search may be too much.
+left_rows_advice(Tables) ->
+    [["Rows of processes that have ended are left in ", Name, ", and each search that they fit visits them, too, whatever the key: have its"
+      " owner monitor each process, and delete its rows when it ends (as Registry, pg and gproc do). "]
+     || #{name := Table, keys_of_ended := Ended, keys_of_processes := Asked} <- Tables, ?LEFT_ROWS * Ended >= Asked,
+        Name <- [io_lib:format("~tp", [Table])]]
+        ++ [["Find out who should delete the rows of ", io_lib:format("~tp", [Table]), ": it only grows. "]
+            || #{name := Table, rows_a_second := _} = One <- Tables, not is_map_key(keys_of_ended, One)].
+
+%% The tables that may be meant, by their rows; those that grow, and lose none.
+large_tables(#{tables := #{largest := Largest}} = Look) ->
+    [maps:merge((maps:with([type, keys_of_ended, keys_of_processes], Table))#{name => Name, rows => Rows, owner => Owner},
+                diagnose_tables:rows_a_second(Name, Owner, Look))
+     || #{name := Name, size := Rows, owner := Owner} = Table <- Largest, Rows >= ?SCANNED_ROWS];
 large_tables(#{}) -> [].
 
 %% The one who asks, where others were asked again and again.
