@@ -314,6 +314,15 @@ failures_are_seen(_) ->
                  [diagnose_probe:end_reason(Why)
                   || Why <- [{{badmatch, {error, enospc}}, [{m, f, 2, []}]}, {error, eaddrinuse}, {badmatch, {error, secret}}, {error, e},
                              {badmatch, {ok, enospc}}]]),
+    %% Who called a function of the VM, and a table that is not there.
+    _ = ets:new(?FUNCTION_NAME, [named_table, private]),
+    ?assertEqual([~"badarg in ets:lookup/2 (there is no table rates) called by pricing:rate/1", ~"badarg in ets:insert/2 called by m:f/1",
+                  ~"badarg in erlang:binary_to_integer/1 called by m:f/1", ~"function_clause in m:f/1"],
+                 [diagnose_probe:end_reason(Why)
+                  || Why <- [{badarg, [{ets, lookup, [rates, secret], []}, {pricing, rate, 1, []}]},
+                             {badarg, [{ets, insert, [?FUNCTION_NAME, {1}], []}, {m, f, 1, []}]},
+                             {badarg, [{erlang, binary_to_integer, [~"x"], []}, {m, f, 1, []}]},
+                             {function_clause, [{m, f, [1], []}, {n, g, 1, []}]}]]),
     Loop = fun(Spawn) ->
                    spawn(fun Again() ->
                                  _ = Spawn(fun() -> timer:sleep(50), exit(econnrefused) end),

@@ -24,6 +24,8 @@
 -define(SWEPT, 5).
 -define(SWEEP_MS, 100).
 -define(ALL_CHILDREN, 200).
+%% Modules of functions that a program calls and has not written.
+-define(OF_THE_RUNTIME, [ets, erlang, maps, lists, persistent_term, binary]).
 %% What file:posix() and inet:posix() may be: a text, since atoms would be made on the node.
 -define(POSIX,
         <<" eacces eagain ebadf ebadmsg ebusy edeadlk edeadlock edquot eexist efault efbig eftype eintr einval eio eisdir eloop emfile"
@@ -263,11 +265,30 @@ is_supervisor(_) -> false.
 
 %% @doc The reason of an exit by its tag and arity, never by its contents; with the function where there is a stack.
 -spec end_reason(term()) -> binary().
-end_reason({Why, [{Module, Function, Args, Where} | _]}) when is_atom(Module), is_atom(Function), is_list(Where) ->
-    Arity = case Args of _ when is_list(Args) -> length(Args); _ -> Args end,
-    iolist_to_binary([why(Why), " in ", atom_to_binary(Module, utf8), $:, atom_to_binary(Function, utf8),
-                      [[$/, integer_to_list(Arity)] || is_integer(Arity)]]);
+end_reason({Why, [{Module, Function, _, Where} = First | Callers]}) when is_atom(Module), is_atom(Function), is_list(Where) ->
+    iolist_to_binary([why(Why), " in ", failed_in(First), gone_table(Why, First), called_in_program(Module, Callers)]);
 end_reason(Why) -> why(Why).
+
+failed_in({Module, Function, Args, _}) ->
+    Arity = case Args of _ when is_list(Args) -> length(Args); _ -> Args end,
+    [atom_to_binary(Module, utf8), $:, atom_to_binary(Function, utf8), [[$/, integer_to_list(Arity)] || is_integer(Arity)]].
+
+%% The first argument of nearly all functions of ets.
+gone_table(badarg, {ets, _, [Table | _], _}) when is_atom(Table); is_reference(Table) ->
+    case ets:info(Table, type) of
+        undefined -> [" (there is no table", [[" ", atom_to_binary(Table, utf8)] || is_atom(Table)], ")"];
+        _ -> ""
+    end;
+gone_table(_, _) -> "".
+
+%% Where a function of the VM fails, what the program's author knows is the one that called it.
+called_in_program(Module, [{Caller, Function, _, _} = Frame | Below]) when is_atom(Caller), is_atom(Function) ->
+    case lists:member(Module, ?OF_THE_RUNTIME) of
+        true when Caller =:= Module -> called_in_program(Module, Below);
+        true -> [" called by ", failed_in(Frame)];
+        false -> ""
+    end;
+called_in_program(_, _) -> "".
 
 %% Errors of the system are no secret.
 why({Tag, Error}) when is_atom(Tag) ->

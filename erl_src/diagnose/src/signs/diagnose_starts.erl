@@ -55,7 +55,10 @@ system_advice(Reasons) ->
                                  {"erofs", "The disk can only be read (erofs): it may have failed. "},
                                  {"emfile", "The node may open no more files and sockets (emfile, ulimit -n). "},
                                  {"enfile", "The machine may open no more files (enfile). "},
-                                 {"eaddrinuse", "Another socket has the address (eaddrinuse). "}],
+                                 {"eaddrinuse", "Another socket has the address (eaddrinuse). "},
+                                 {"badarg in ets:", "The table does not exist, or this process may not use it (badarg in ets): a table ends"
+                                  " with its owner. A process that lives must own it (a supervised one that does little else), or take it"
+                                  " over (the option heir). "}],
               lists:any(fun({Reason, _}) -> string:find(Reason, Error) =/= nomatch end, Reasons)].
 
 %% A node may have such a limit for all of its processes. Whoever kills them, they end with the same reason.
