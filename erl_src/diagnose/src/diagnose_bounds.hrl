@@ -129,6 +129,8 @@
 %% such a part of the time.
 -define(NATIVE_REDUCTIONS, 3_000_000).
 -define(HARDLY_REDUCTIONS, 500_000).
+%% Or its schedulers are at work for so many cores while their threads sleep.
+-define(BLOCKED_CORES, 0.25).
 -define(NATIVE_COLLECTIONS, 0.25).
 -define(NATIVE_DELAYED, 0.8).
 %% With work for so many cores, one that the machine kept waiting for longer has no pace that tells anything.

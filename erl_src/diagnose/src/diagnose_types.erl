@@ -222,6 +222,7 @@
                          scheduler_cores => float(),
                          reductions => non_neg_integer(),
                          delayed => float(),
+                         blocked => float(),
                          other_threads => other_threads(),
                          window_ms := pos_integer()}.
 %% share: of the time in which schedulers were busy. busy, waiting: of all their time; waiting is busy without work. threads: ordinary

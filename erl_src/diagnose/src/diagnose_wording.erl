@@ -935,7 +935,7 @@ unseen(#{processes := Processes, closer := Closer, cost := #{ended := Ended}} = 
 
 unseen_of_node(#{tables := Tables, binaries_beside := Beside, ports := Ports, terms := Terms, counts := Counts,
                  groups_left := Left} = Look) ->
-    starved(diagnose_work_time:starved(Look))
+    blocked(Look) ++ starved(diagnose_work_time:starved(Look))
         ++ ["The ETS tables were not inspected: that took more time or memory than its limit." || Tables =:= unknown]
         ++ [[count(Skipped), " ETS tables were left out, because there are too many."] || #{skipped := Skipped} <- [Tables], Skipped > 0]
         ++ [[count(Lost), " ETS tables were left out: inspecting them took more time or memory than its limit, or failed."]
@@ -975,6 +975,14 @@ untold(#{cores := Cores, reductions := Reductions}) ->
                    " Native functions that run for long hold the schedulers (a NIF, a port driver, a calculation of OTP's crypto), and all"
                    " else waits. The VM does not name them where their processes end at once; perf record of the node does.",
                    [Cores, count(Reductions)])].
+
+%% Whose runs are long by that is not to be told where the machine is busy.
+blocked(#{collections := #{blocked := Cores, delayed := Delayed}, elsewhere := Elsewhere}) when Cores >= ?BLOCKED_CORES, Delayed > ?NATIVE_DELAYED ->
+    [io_lib:format("Which processes block schedulers is unknown: the schedulers were at work for ~.1f cores while their threads slept, so a"
+                   " native function waits there (a NIF, a port driver)~ts.",
+                   [Cores, [["; modules with native functions: ", lists:join(", ", [io_lib:format("~tp", [Module]) || Module <- Modules])]
+                            || #{nifs := [_ | _] = Modules} <- [Elsewhere]]])];
+blocked(#{}) -> [].
 
 starved(none) -> [];
 starved({part, Part}) ->

@@ -2259,6 +2259,17 @@ who_does_not_give_way_is_told_of(_) ->
     ?assertMatch([#{times := 3, run_ms := 750, processes := 3}], Together(Once, 0.0)),
     ?assertEqual([[], [], []],
                  [Together(Once, 0.9), Together([hd(Once)], 0.0), Together([One#{label := {m, pid_of(One), 0}} || One <- Once], 0.0)]),
+    %% A native function that sleeps takes no time of the processor.
+    Advised = fun(Blocked) ->
+                      Sleeps = Works#{blocked => Blocked, busy => 0.5, waiting => 0.0, threads => 2, window_ms => 200},
+                      Look = #{long_runs => [Run], collections => Sleeps,
+                               elsewhere => #{native => 0, nifs => [leveldb], terms => 0, count => 9, keys => []}},
+                      [Advice] = [advised(Sign) || #{signs := Signs} <- found(Look, []), #{kind := long_schedules} = Sign <- Signs],
+                      has("threads of schedulers sleep", Advice) andalso has("native functions here: leveldb", Advice)
+              end,
+    ?assertEqual([true, false], [Advised(Blocked) || Blocked <- [0.4, 0.1]]),
+    ?assertEqual([300, 0, 0, 0], [diagnose_probe:blocked_ns(Awake, Before, After)
+                                  || {Awake, Before, After} <- [{400, 50, 150}, {400, 50, 500}, {400, silent, 9}, {400, 9, 9}]]),
     ?assertEqual([10, 20, 50, 50], [diagnose_probe:long_run_ms(Works#{delayed := Delayed}) || Delayed <- [0.0, 0.5, 0.8, 1.0]]).
 
 pid_of(#{pid := Pid}) -> binary_to_atom(Pid).
@@ -2295,7 +2306,12 @@ who_hardly_runs_is_judged_by_no_rate(_) ->
                              %% Schedulers that sleep in a native function, where nobody tells what the machine did.
                              {#{delayed => 0.0}, Works}, {#{delayed => 0.0, busy => 0.5, waiting => 0.0, cores => 0.02}, []},
                              {Idle, [{running, [{m, f, 1}], 1}]},
-                             {Idle, [{waiting, [{m, f, 1}], 60}, {running, [{m, f, 1}], 40}]}]].
+                             {Idle, [{waiting, [{m, f, 1}], 60}, {running, [{m, f, 1}], 40}]}]],
+    Blocked = fun(Cores) ->
+                      Look = (nothing())#{collections := Spent#{blocked => Cores}},
+                      [One || One <- diagnose_wording:unseen(Look), has("threads slept", One)]
+              end,
+    ?assertMatch({[_], []}, {Blocked(0.4), Blocked(0.1)}).
 
 %% A process that ends in its long run is told of by no monitor, so that the schedulers do nothing else is all that is known.
 who_holds_the_schedulers_may_be_untold(_) ->

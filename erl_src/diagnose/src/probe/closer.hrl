@@ -632,7 +632,7 @@ of_row(#{pid := Pid, depth := Depth, status := Status} = Row, Names) ->
 %% else than at its next receive. To set the monitor stops all schedulers until what runs natively has ended, so it is set only where that
 %% is so all the time.
 runners(Collections, Names, Deadline) ->
-    case works_natively(Collections) of
+    case works_natively(Collections) orelse is_blocked(Collections) of
         true ->
             Until = min(Deadline, now_ms() + ?LONG_RUNS_MS),
             LongMs = long_run_ms(Collections),
@@ -703,6 +703,10 @@ own_runs(Runs, Runtime) ->
 works_natively(#{share := Share, delayed := Delayed} = Collections) ->
     has_few_reductions(Collections) andalso Share =< ?NATIVE_COLLECTIONS andalso Delayed =< ?NATIVE_DELAYED;
 works_natively(_) -> false.
+
+%% A machine that does something else makes short runs long.
+is_blocked(#{blocked := Cores, delayed := Delayed}) -> Cores >= ?BLOCKED_CORES andalso Delayed =< ?NATIVE_DELAYED;
+is_blocked(_) -> false.
 
 %% Enough where the functions themselves are timed.
 has_few_reductions(#{cores := Cores, reductions := Reductions}) ->
@@ -862,21 +866,42 @@ alike(Seen) ->
 accounted(unknown, Until, Meanwhile) -> {unknown, Meanwhile(Until)};
 accounted(Accounting, Until, Meanwhile) ->
     _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, true),
+    Wanted = scheduler_ns(),
     Before = erlang:statistics(microstate_accounting),
     Began = now_ms(),
     Result = Meanwhile(Until),
     After = erlang:statistics(microstate_accounting),
+    WantedSince = scheduler_ns(),
     _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, false),
-    Spent = lists:foldl(fun subtract/2, sums(After), maps:to_list(sums(Before))),
-    {Spent#{threads => length([1 || #{type := Type} <- After, Type =:= scheduler orelse Type =:= dirty_cpu_scheduler]),
+    #{awake := Awake, of_schedulers := Of} = Spent = lists:foldl(fun subtract/2, sums(After), maps:to_list(sums(Before))),
+    AwakeNs = round(1.0e6 * (now_ms() - Began) * ratio(Awake, Of) * length([1 || #{type := scheduler} <- After])),
+    {Spent#{blocked_ns => blocked_ns(AwakeNs, Wanted, WantedSince),
+            threads => length([1 || #{type := Type} <- After, Type =:= scheduler orelse Type =:= dirty_cpu_scheduler]),
             ms => max(1, now_ms() - Began)}, Result}.
+
+%% Nanoseconds in which the threads of the schedulers for Erlang code ran, or were to run and the machine did something else.
+scheduler_ns() ->
+    within(fun() ->
+                   {ok, Threads} = prim_file:list_dir("/proc/self/task"),
+                   lists:sum([binary_to_integer(Ran) + binary_to_integer(Waited)
+                              || Thread <- Threads, Id <- [list_to_integer(Thread)],
+                                 {ok, Name} <- [of_thread(Id, "/comm")], is_of_scheduler(Name),
+                                 {ok, Text} <- [of_thread(Id, "/schedstat")], [Ran, Waited | _] <- [binary:split(Text, <<" ">>, [global])]])
+           end, now_ms() + ?ANSWER_MS).
+
+%% @doc How long schedulers were at work by the VM's account while their threads slept: a native function waits there, for a disk, a lock
+%% or a time.
+-spec blocked_ns(Awake :: integer(), Wanted, Wanted) -> non_neg_integer() when Wanted :: non_neg_integer() | silent.
+blocked_ns(Awake, Before, After) when is_integer(Before), is_integer(After), After > Before -> max(0, Awake - (After - Before));
+blocked_ns(_, _, _) -> 0.
 
 %% In both parts of the window.
 collections([unknown, unknown]) -> unknown;
 collections([#{threads := Threads} = First, Last]) ->
-    #{gc := Collecting, sleep := Sleep, other := Other, all := All, ms := Ms} = maps:merge_with(fun(_, A, B) -> A + B end, First, Last),
+    #{gc := Collecting, sleep := Sleep, other := Other, all := All, ms := Ms, blocked_ns := Blocked} =
+        maps:merge_with(fun(_, A, B) -> A + B end, First, Last),
     #{share => ratio(Collecting, All - Sleep), busy => ratio(All - Sleep, All), waiting => ratio(Other, All), threads => Threads,
-      window_ms => Ms}.
+      blocked => Blocked / (1.0e6 * Ms), window_ms => Ms}.
 
 %% Of the schedulers: collecting, sleeping, waiting awake for work (among `other'), and all their time. `gc_full' and `busy_wait' are
 %% there where OTP was configured so.
@@ -887,7 +912,9 @@ sums(Threads) ->
     %% The native work of a dirty scheduler is among `other', too.
     #{gc => Sum([gc, gc_full]), sleep => Sum([sleep]),
       other => lists:sum([maps:get(Name, One, 0) || #{type := scheduler, counters := One} <- Threads, Name <- [other, busy_wait]]),
-      all => lists:sum(lists:append([maps:values(One) || One <- Counters]))}.
+      all => lists:sum(lists:append([maps:values(One) || One <- Counters])),
+      awake => lists:sum([Time || #{type := scheduler, counters := One} <- Threads, {State, Time} <- maps:to_list(One), State =/= sleep]),
+      of_schedulers => lists:sum(lists:append([maps:values(One) || #{type := scheduler, counters := One} <- Threads]))}.
 
 subtract({Name, Before}, Sums) -> maps:update_with(Name, fun(After) -> After - Before end, Sums).
 
