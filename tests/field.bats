@@ -290,6 +290,7 @@ field() {
 
 @test "field: nodes_flap" { field --once nodes_flap; }
 
+@test "field: nodes_pass" { field --once nodes_pass; }
 @test "field: not_accepted" { field --once not_accepted; }
 @test "field: on_load_waits" { field --once on_load_waits; }
 @test "field: one_buffer" { field --once one_buffer; }

@@ -331,6 +331,9 @@
 -define(EACH_WOKEN_A_SECOND, 2).
 %% A connection to another node ended so often within the look, and was made again.
 -define(FLAPS, 3).
+%% So many nodes that were not known before came and went, and so many a second.
+-define(PASSING_NODES, 8).
+-define(PASSING_A_SECOND, 2).
 %% A process that never waits sends itself so many messages a second.
 -define(TO_ITSELF_A_SECOND, 1000).
 %% Collections take so much of the time in which schedulers are busy, which is so much of one; and so many alike that were traced tell whose

@@ -429,9 +429,10 @@
 %% calls it, what the processes are, and the table that it is called for.
 -type nagle_delays() :: #{looks | asked | held := non_neg_integer(), labels := [{mfa(), pos_integer()}]}.
 %% So many connections were asked so often, and so many of them hold back a small send; what some of their owners are.
--type flaps() :: #{ms := pos_integer(), by := makers() | none | unknown,
+-type flaps() :: #{ms := pos_integer(), by := makers() | none | unknown, came => [{Like :: binary(), pos_integer()}],
                    nodes := [#{node := node(), downs := pos_integer(), ups := non_neg_integer(), reason := atom()}]}.
-%% How often connections to other nodes ended and were made, the most frequent reason, and who ends them here.
+%% How often connections to other nodes ended and were made, the most frequent reason, and who ends them here. came: names, without their
+%% numbers, of so many nodes that came and are gone.
 -type emulator() :: #{interprets := boolean(), build := atom(), off := [atom()], blockers := [binary()]}.
 %% interprets: it has no JIT, though OTP has one for this processor. build: opt, unless it was built to find faults. off: allocators that
 %% a flag has switched off. blockers: processes that let one scheduler alone run.

@@ -257,6 +257,9 @@ evidence(native_time, #{function := Function, cores := Cores, calls_a_second := 
                     || #{name := Name, rows := Rows, bytes := Bytes, compressed := IsCompressed} <- [Table]]]);
 evidence(long_schedules, #{processes := Count} = Evidence) when Count > 1 ->
     ["together with ", count(Count - 1), " more of its kind ", evidence(long_schedules, Evidence#{processes := 1})];
+evidence(nodes_flap, #{ms := Ms, came := Count, like := Like}) ->
+    io_lib:format("had ~ts nodes that came and went within ~.1f s, each with a new name; without the numbers it is ~ts",
+                  [count(Count), Ms / 1000, Like]);
 evidence(nodes_flap, #{ms := Ms, nodes := Nodes, by := By}) ->
     [io_lib:format("loses connections to other nodes and makes them again, within ~.1f s: ", [Ms / 1000]),
      lists:join(", ", [io_lib:format("~ts ~b times (~ts)", [Node, Downs, Reason])

@@ -1400,6 +1400,15 @@ nodes_that_come_and_go_are_told_of(_) ->
     ?assertEqual([true, false], [string:find(Advice, "ends them itself") =/= nomatch || Advice <- [Own, Others]]),
     [?assertEqual([], Found([One], none)) || One <- [Node(2, 9, disconnect), Node(9, 1, disconnect)]],
     ?assertMatch([#{advice := Own}, #{advice := Others}], Found([Node(9, 9, disconnect), Node(3, 2, connection_closed)], none)),
+    %% Tools with a name of their own each.
+    Passing = fun(Came) -> [said(One) || #{signs := Signs} <- found(#{flaps => #{ms => 3800, by => none, nodes => [], came => Came}}, []),
+                                         #{kind := nodes_flap} = One <- Signs]
+              end,
+    ?assertMatch([["had 31 nodes that came and went within 3.8 s" ++ _], [], []],
+                 [Passing(Came) || Came <- [[{~"rabbitmqcli--@h1", 31}, {~"x@h", 1}], [{~"rabbitmqcli--@h1", 7}], []]]),
+    ?assertEqual([{~"cli---rabbit@10.0.0.1", 2}, {~"b@h", 1}],
+                 diagnose_probe:came_and_gone(#{old@h => true}, [here@h],
+                                              [old@h, 'cli-1-23-rabbit@10.0.0.1', 'cli-12-3-rabbit@10.0.0.1', b2@h, here@h])),
     ?assertMatch(#{nodes := [], by := none, ms := Ms} when Ms > 0, element(2, diagnose_probe_helper(fun() -> diagnose_probe:flaps(erlang:monotonic_time(millisecond) + 10) end))).
 
 %% Two sends for a request, of which the second one waits. With nodelay it does not.

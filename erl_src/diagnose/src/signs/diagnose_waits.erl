@@ -237,8 +237,8 @@ accept_advice(Socket) ->
       " time-out (ssl:handshake/2, recv)." || #{acceptors := #{for_clients := ForClients}} <- [Socket], ForClients > 0]].
 
 %% The VM loses hardly any connection by itself.
-nodes_flap(#{flaps := #{ms := Ms, nodes := Nodes, by := By}}) ->
-    [sign(nodes_flap,
+nodes_flap(#{flaps := #{ms := Ms, nodes := Nodes, by := By} = Flaps}) ->
+    nodes_pass(Flaps) ++ [sign(nodes_flap,
           #{ms => Ms,
             nodes => [#{node => Node, times => Downs, reason => Reason} || #{node := Node, downs := Downs, reason := Reason} <- Flapping],
             by => [diagnose_sign:text("~ts~ts", [process(Maker), [[", in ", label(In)] || In =/= none]])
@@ -257,6 +257,14 @@ nodes_flap(#{flaps := #{ms := Ms, nodes := Nodes, by := By}}) ->
         [_ | _] = Flapping <- [[One || #{downs := Downs, ups := Ups, reason := Reason} = One <- Nodes, Downs >= ?FLAPS, Ups + 1 >= ?FLAPS,
                                        (Reason =:= disconnect) =:= IsByThis]]];
 nodes_flap(#{}) -> [].
+
+nodes_pass(#{came := [{Like, Count} | _], ms := Ms}) when Count >= ?PASSING_NODES, 1000 * Count >= ?PASSING_A_SECOND * Ms ->
+    [sign(nodes_flap, #{ms => Ms, came => Count, like => Like, nodes => [], by => []},
+          "Each has a name of its own (a command-line tool, a script, a test), which stays in the table of atoms for ever; the VM ends at"
+          " the limit of atoms. And each connection is a handshake. Find what starts them (a monitoring job that runs rpc or a ctl"
+          " command), let it run less often, give it one name or a few that are used again, or have it ask over HTTP.",
+          diagnose_proof:look())];
+nodes_pass(#{}) -> [].
 
 nagle(#{nagle_delays := #{looks := Looks, asked := Asked, held := Held, labels := Labels}}) ->
     [sign(nagle_delay, #{looks => Looks, asked => Asked, held => Held, 'of' => diagnose_sign:counted(Labels)},
