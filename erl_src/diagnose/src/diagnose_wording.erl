@@ -41,9 +41,10 @@ evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_se
 evidence(long_collection, #{minor := Minor, full := Full, window_ms := Ms, heap_bytes := Heap, kin := Kin, cores_together := Cores}) ->
     io_lib:format("hibernates ~b times in ~b ms, and each time copies its heap of ~ts, of which nearly all is alive; together the ~ts of"
                   " its kind spend about ~.1f cores on that", [Minor + Full, Ms, bytes(Heap), count(Kin), Cores]);
-evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms := Ms, minor := Minor, full := Full, heap_bytes := Heap}) ->
-    io_lib:format("collects for up to ~.1f ms at a time, and for ~.1f of ~b ms in all (~b minor, ~b full), with a heap of ~ts",
-                  [Longest, Total, Ms, Minor, Full, bytes(Heap)]);
+evidence(long_collection, #{longest_ms := Longest, total_ms := Total, window_ms := Ms, minor := Minor, full := Full,
+                            heap_bytes := Heap} = Evidence) ->
+    io_lib:format("collects for up to ~.1f ms at a time, and for ~.1f of ~b ms in all (~b minor, ~b full), with a heap of ~ts~ts~ts",
+                  [Longest, Total, Ms, Minor, Full, bytes(Heap), used_more(Evidence), where_it_is(Evidence)]);
 evidence(needless_full_sweeps, #{sweeps := Sweeps, asked := Asked, fullsweep_after := After, left_bytes := Left,
                                  freed_bytes := Freed, spent_ms := Spent, window_ms := Ms, saves_ms := Saves,
                                  memory_bytes := Memory, sure := Sure}) ->
@@ -461,11 +462,9 @@ evidence(deep_stack, #{stack_bytes := Bytes, in := In}) ->
     io_lib:format("has ~ts of stack, in ~ts", [bytes(Bytes), lists:join(", ", In)]);
 evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := Total, messages := Messages} = Evidence) ->
     io_lib:format("has ~ts of heap (~ts used or not collected yet~ts)~ts~ts~ts~ts",
-                  [bytes(Heap), bytes(Used), [[", ", bytes(More), " more a second"] || #{growth_a_second := More} <- [Evidence], More > 0],
+                  [bytes(Heap), bytes(Used), used_more(Evidence),
                    [[" of the node's ", bytes(Total)] || Heap =< Total], [[", and ", count(Messages), " messages wait"] || Messages > 0],
-                   [["; it works mostly", in_function(In)] || #{in := In} <- [Evidence], In =/= unknown]
-                   ++ [["; it is seen", in_function(In)] || #{seen_in := In} <- [Evidence], In =/= unknown],
-                   [["; it is of ", Label] || #{label := Label} <- [Evidence], Label =/= unknown]]);
+                   [["; it works mostly", in_function(In)] || #{in := In} <- [Evidence], In =/= unknown], where_it_is(Evidence)]);
 evidence(code_churn, #{looks := Looks, modules := Modules, in := In}) ->
     io_lib:format("reloads modules all the time: ~ts~ts",
                   [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Module, Times, Looks])
@@ -774,6 +773,12 @@ growth(0) -> "and their number does not change".
 
 seen_in(unknown) -> "";
 seen_in(Function) -> [", mostly in ", Function].
+
+used_more(Evidence) -> [[", ", bytes(More), " more a second"] || #{growth_a_second := More} <- [Evidence], More > 0].
+
+where_it_is(Evidence) ->
+    [["; it is seen", in_function(In)] || #{seen_in := In} <- [Evidence], In =/= unknown]
+        ++ [["; it is of ", Label] || #{label := Label} <- [Evidence], Label =/= unknown].
 
 of_ended(Table) ->
     [io_lib:format("; ~b of ~b of its keys that were read name processes that have ended", [Ended, Asked])

@@ -2585,6 +2585,12 @@ most_of_the_memory_is_told_of(_) ->
     ?assertMatch({match, _}, re:run(Grows, "collected yet, 8.0 MB more a second\\) of .*is seen in Elixir.Task.Supervised:stream_reduce/7;"
                                            " it is of Elixir.Stream:run/1$")),
     ?assert(has("ordered: false", Ordered) andalso has("It grew", Ordered)),
+    %% The same of one whose collections are long.
+    Pauses = #{minor => 2, full => 0, long => 2, longest_us => 90_000, total_us => 150_000, why => [], window_ms => 4000, settings => #{}},
+    [#{signs := [#{kind := long_collection, advice := Orders} = Long | _]}] =
+        found(#{suspects => [Stream#{pauses := Pauses}], memory => Memory(300_000_000)}, []),
+    ?assertMatch({match, _}, re:run(said(Long), "heap of 200.0 MB, 8.0 MB more a second; it is seen in .*stream_reduce/7; it is of")),
+    ?assert(has("ordered: false", Orders)),
     Buffer = Large#{label := {buffer, init, 1},
                     samples := [{waiting, [{gen_server, loop, 7}], 8}, {runnable, [{buffer, blocked, 3}, {gen_statem, loop, 9}], 1}]},
     ?assertMatch([{true, true, true}, {false, true, false}],

@@ -42,7 +42,8 @@ long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long
   when Own >= ?LONG_US, Long > 1; Own >= ?VERY_LONG_US, Long > 0; Own >= ?VERY_LONG_US, Depth >= ?DEEP; % each goes over the messages, too
        Total - Longest >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS, % the machine may have interrupted one
        Window >= ?COLLECTING_MS ->
-    [sign(long_collection, collected(Suspect), long_advice(Pauses, working(Samples)), diagnose_proof:look())];
+    [sign(long_collection, maps:merge(collected(Suspect), where_it_is(Suspect)),
+          [long_advice(Pauses, working(Samples)), [keeps_advice(Suspect) || map_size(where_it_is(Suspect)) > 0]], diagnose_proof:look())];
 long_collection(#{hibernates := true, pauses := #{total_us := Total, minor := Minor, full := Full, window_ms := Window}} = Suspect)
   when Total >= ?HIBERNATING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % hibernation's own count as minor
     [hibernating_sign(collected(Suspect))];
@@ -134,9 +135,8 @@ deep_stack(_) -> [].
 %% One process that has most of the node's memory; where something else was found that says why, that is enough.
 large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}} = Look)
   when is_integer(Heap), Heap >= ?MOST_BYTES, 4 * Heap >= Total, Stack < ?STACK_BYTES ->
-    [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth, in => In,
-                        growth_a_second => Growth,
-                        seen_in => case In of unknown -> seen_in(Suspect); _ -> unknown end, label => kind_of_nameless(Suspect)},
+    [sign(large_heap, (where_it_is(Suspect))#{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth,
+                                             in => works_in(Suspect)},
           [["It is idle, so nothing collects its garbage, and all of this may be garbage: --collect (erlang:garbage_collect/1) shows what"
             " is alive, and frees the rest. If little is alive, have it hibernate after large work, or do that work in a process that ends."
             " Else: "
@@ -146,15 +146,11 @@ large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth
                    "Hardly anything of it is used: it made or received large terms, and has dropped them. Do that work in a process that ends,"
                    " or ask for a part of the data instead of all of it.";
                false ->
-                   [case Growth of
+                   [case grows(Suspect) of
                         0 -> "If its data are meant to be that large and do not grow, leave it. Otherwise find";
                         _ -> "It grew meanwhile. Find"
                     end, " out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be"
-                    " large).",
-                    [" A time-out that a callback returns starts anew with each message: what is to be done then (a flush) is never done"
-                     " while messages keep coming. erlang:send_after/3 does not depend on them." || Growth > 0, is_of_callbacks(Suspect)],
-                    [" It keeps the results of all tasks that are done until the first one is (ordered): see what that one waits for, and"
-                     " give tasks a time-out, or ordered: false." || is_ordering(Suspect)]]
+                    " large).", keeps_advice(Suspect)]
            end,
            [" It is an event manager: gen_event:which_handlers/1 tells whether handlers were added again and again, and never deleted."
             || {gen_event, _, _} <- [maps:get(label, Suspect)]],
@@ -166,7 +162,6 @@ large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth
            [" --collect shows how much of the heap is alive." || not IsGarbage]],
           diagnose_proof:collect(Suspect))
      || 2 * Heap >= Total orelse have_most_at_work(Suspect, Look),
-        In <- [works_in(Suspect)], Growth <- [grows(Suspect)],
         IsGarbage <- [may_be_garbage(Suspect, Look)], idle_heap(Suspect) =:= [], long_collection(Suspect, Look) =:= []];
 large_heap(_, _) -> [].
 
@@ -174,6 +169,18 @@ large_heap(_, _) -> [].
 grows(#{used_bytes := Used, used_growth := Growth}) when is_number(Growth), Growth >= ?HEAP_GROWTH, Growth * ?GROWS_TO_LIMIT_S >= Used ->
     round(Growth);
 grows(#{}) -> 0.
+
+%% Of a heap that is worth it.
+where_it_is(#{heap_bytes := Heap} = Suspect) when is_integer(Heap), Heap >= ?MOST_BYTES ->
+    #{growth_a_second => grows(Suspect), label => kind_of_nameless(Suspect),
+      seen_in => case works_in(Suspect) of unknown -> seen_in(Suspect); _ -> unknown end};
+where_it_is(#{}) -> #{}.
+
+keeps_advice(Suspect) ->
+    [[" A time-out that a callback returns starts anew with each message: what is to be done then (a flush) is never done while messages"
+      " keep coming. erlang:send_after/3 does not depend on them." || grows(Suspect) > 0, is_of_callbacks(Suspect)],
+     [" It keeps the results of all tasks that are done until the first one is (ordered): see what that one waits for, and give tasks a"
+      " time-out, or ordered: false." || is_ordering(Suspect)]].
 
 %% Where it is seen, also if it waits there, but in its main loop.
 seen_in(#{samples := Samples}) ->
