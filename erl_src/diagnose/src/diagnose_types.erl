@@ -223,12 +223,14 @@
                          reductions => non_neg_integer(),
                          delayed => float(),
                          blocked => float(),
+                         nifs => [module()],
                          other_threads => other_threads(),
                          window_ms := pos_integer()}.
 %% share: of the time in which schedulers were busy. busy, waiting: of all their time; waiting is busy without work. threads: ordinary
 %% and dirty CPU schedulers. cores: the processor time of the VM over the whole look, to that time; scheduler_cores: that of its
 %% schedulers for Erlang code alone, where the system tells it; reductions: of all processes, a second. delayed: of the time in which its
-%% threads ran or were to run, the part in which the machine did not let them (0.0 where it does not say).
+%% threads ran or were to run, the part in which the machine did not let them (0.0 where it does not say). blocked: cores with which
+%% schedulers were at work while their threads slept, where that is most of their work; nifs: modules that may be why.
 -type other_threads() :: #{cores := float(), names := [#{label := binary(), count := pos_integer()}],
                            nifs := [module()], drivers := [binary()]}.
 %% Of the VM's program, what threads ran that are not the VM's own: their names, and what may have started them.

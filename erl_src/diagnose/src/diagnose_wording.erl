@@ -984,12 +984,13 @@ untold(#{cores := Cores, reductions := Reductions}) ->
                    " else waits. The VM does not name them where their processes end at once; perf record of the node does.",
                    [Cores, count(Reductions)])].
 
-%% Whose runs are long by that is not to be told where the machine is busy.
-blocked(#{collections := #{blocked := Cores, delayed := Delayed}, elsewhere := Elsewhere}) when Cores >= ?BLOCKED_CORES, Delayed > ?NATIVE_DELAYED ->
+%% Each may wait for less than a run that the monitor tells of.
+blocked(#{collections := #{blocked := Cores} = Collections} = Look) when Cores >= ?BLOCKED_CORES ->
     [io_lib:format("Which processes block schedulers is unknown: the schedulers were at work for ~.1f cores while their threads slept, so a"
                    " native function waits there (a NIF, a port driver)~ts.",
                    [Cores, [["; modules with native functions: ", lists:join(", ", [io_lib:format("~tp", [Module]) || Module <- Modules])]
-                            || #{nifs := [_ | _] = Modules} <- [Elsewhere]]])];
+                            || #{nifs := [_ | _] = Modules} <- [Collections]]])
+     || not lists:any(fun diagnose_work_time:is_long/1, diagnose_work_time:long_runs(Look))];
 blocked(#{}) -> [].
 
 starved(none) -> [];

@@ -2270,9 +2270,8 @@ who_does_not_give_way_is_told_of(_) ->
                  [Together(Once, 0.9), Together([hd(Once)], 0.0), Together([One#{label := {m, pid_of(One), 0}} || One <- Once], 0.0)]),
     %% A native function that sleeps takes no time of the processor.
     Advised = fun(Blocked) ->
-                      Sleeps = Works#{blocked => Blocked, busy => 0.5, waiting => 0.0, threads => 2, window_ms => 200},
-                      Look = #{long_runs => [Run], collections => Sleeps,
-                               elsewhere => #{native => 0, nifs => [leveldb], terms => 0, count => 9, keys => []}},
+                      Sleeps = Works#{blocked => Blocked, nifs => [leveldb], busy => 0.5, waiting => 0.0, threads => 2, window_ms => 200},
+                      Look = #{long_runs => [Run], collections => Sleeps},
                       [Advice] = [advised(Sign) || #{signs := Signs} <- found(Look, []), #{kind := long_schedules} = Sign <- Signs],
                       has("threads of schedulers sleep", Advice) andalso has("native functions here: leveldb", Advice)
               end,
@@ -2316,6 +2315,7 @@ who_hardly_runs_is_judged_by_no_rate(_) ->
                              {#{delayed => 0.0}, Works}, {#{delayed => 0.0, busy => 0.5, waiting => 0.0, cores => 0.02}, []},
                              {Idle, [{running, [{m, f, 1}], 1}]},
                              {Idle, [{waiting, [{m, f, 1}], 60}, {running, [{m, f, 1}], 40}]}]],
+    ?assertEqual([], Starved(#{blocked => 0.6}, [])),
     Blocked = fun(Cores) ->
                       Look = (nothing())#{collections := Spent#{blocked => Cores}},
                       [One || One <- diagnose_wording:unseen(Look), has("threads slept", One)]

@@ -203,7 +203,12 @@ delayed({RanBefore, WaitedBefore, _, _}, {Ran, Waited, _, _}) ->
 delayed(_, _) -> 0.0.
 
 with_cpu(unknown, _) -> unknown;
-with_cpu(Collections, Used) -> maps:merge(Collections, Used).
+with_cpu(Collections, Used) -> with_blockers(maps:merge(Collections, Used)).
+
+%% Which of them it is, no process tells: it answers when it has left the native function.
+with_blockers(#{blocked := Cores} = Collections) when Cores >= ?BLOCKED_CORES ->
+    Collections#{nifs => known_or([], within(fun with_native_code/0, now_ms() + ?ANSWER_MS))};
+with_blockers(Collections) -> Collections.
 
 most_work(Rows) ->
     Known = [{Reductions, Pid} || #{pid := Pid, reductions := Reductions} <- Rows, is_integer(Reductions)],
@@ -632,10 +637,11 @@ of_row(#{pid := Pid, depth := Depth, status := Status} = Row, Names) ->
 %% else than at its next receive. To set the monitor stops all schedulers until what runs natively has ended, so it is set only where that
 %% is so all the time.
 runners(Collections, Names, Deadline) ->
-    case works_natively(Collections) orelse is_blocked(Collections) of
+    IsBlocked = is_blocked(Collections),
+    case IsBlocked orelse works_natively(Collections) of
         true ->
             Until = min(Deadline, now_ms() + ?LONG_RUNS_MS),
-            LongMs = long_run_ms(Collections),
+            LongMs = case IsBlocked of true -> 2 * ?LONG_RUN_MS; false -> long_run_ms(Collections) end,
             case within(fun() -> long_runs(Until, LongMs) end, min(Deadline, Until + ?LAST_ANSWER_MS)) of
                 Runs when is_list(Runs) -> with_labels(Runs, Names);
                 _ -> unknown
@@ -704,8 +710,8 @@ works_natively(#{share := Share, delayed := Delayed} = Collections) ->
     has_few_reductions(Collections) andalso Share =< ?NATIVE_COLLECTIONS andalso Delayed =< ?NATIVE_DELAYED;
 works_natively(_) -> false.
 
-%% A machine that does something else makes short runs long.
-is_blocked(#{blocked := Cores, delayed := Delayed}) -> Cores >= ?BLOCKED_CORES andalso Delayed =< ?NATIVE_DELAYED;
+%% Threads slept for most of the time of those runs, so what the machine did instead is the smaller part of it.
+is_blocked(#{blocked := Cores}) -> Cores >= ?BLOCKED_CORES;
 is_blocked(_) -> false.
 
 %% Enough where the functions themselves are timed.
@@ -875,7 +881,7 @@ accounted(Accounting, Until, Meanwhile) ->
     _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, false),
     #{awake := Awake, of_schedulers := Of} = Spent = lists:foldl(fun subtract/2, sums(After), maps:to_list(sums(Before))),
     AwakeNs = round(1.0e6 * (now_ms() - Began) * ratio(Awake, Of) * length([1 || #{type := scheduler} <- After])),
-    {Spent#{blocked_ns => blocked_ns(AwakeNs, Wanted, WantedSince),
+    {Spent#{awake_ns => AwakeNs, blocked_ns => blocked_ns(AwakeNs, Wanted, WantedSince),
             threads => length([1 || #{type := Type} <- After, Type =:= scheduler orelse Type =:= dirty_cpu_scheduler]),
             ms => max(1, now_ms() - Began)}, Result}.
 
@@ -898,10 +904,10 @@ blocked_ns(_, _, _) -> 0.
 %% In both parts of the window.
 collections([unknown, unknown]) -> unknown;
 collections([#{threads := Threads} = First, Last]) ->
-    #{gc := Collecting, sleep := Sleep, other := Other, all := All, ms := Ms, blocked_ns := Blocked} =
+    #{gc := Collecting, sleep := Sleep, other := Other, all := All, ms := Ms, awake_ns := Awake, blocked_ns := Blocked} =
         maps:merge_with(fun(_, A, B) -> A + B end, First, Last),
     #{share => ratio(Collecting, All - Sleep), busy => ratio(All - Sleep, All), waiting => ratio(Other, All), threads => Threads,
-      blocked => Blocked / (1.0e6 * Ms), window_ms => Ms}.
+      blocked => case 2 * Blocked >= Awake of true -> Blocked / (1.0e6 * Ms); false -> 0.0 end, window_ms => Ms}.
 
 %% Of the schedulers: collecting, sleeping, waiting awake for work (among `other'), and all their time. `gc_full' and `busy_wait' are
 %% there where OTP was configured so.

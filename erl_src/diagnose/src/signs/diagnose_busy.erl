@@ -339,19 +339,19 @@ own_serving_advice(Function) ->
 of_long_run(#{pid := Pid, times := Times, run_ms := Ms, window_ms := Window, in := In} = Run, #{suspects := Suspects} = Look) ->
     [sign(long_schedules, #{times => Times, run_ms => Ms, window_ms => Window, in => in(In), processes => maps:get(processes, Run, 1)},
           case Look of
-              #{collections := #{blocked := Cores}} when Cores >= ?BLOCKED_CORES -> blocked_advice(Look);
+              #{collections := #{blocked := Cores} = Collections} when Cores >= ?BLOCKED_CORES -> blocked_advice(Collections);
               #{} -> long_run_advice(In)
           end, diagnose_proof:look())
      || diagnose_work_time:is_long(Run),
         [busy || #{pid := P} = Suspect <- Suspects, P =:= Pid, [_ | _] <- [works(Suspect, Look)]] =:= []].
 
 %% That is no work of the processor, so nothing that grows with its arguments.
-blocked_advice(#{elsewhere := Elsewhere}) ->
+blocked_advice(Collections) ->
     ["The threads of schedulers sleep meanwhile: it calls a native function that waits (for a disk, a lock, a network, a time), and nothing"
      " else runs on its scheduler. Such a NIF belongs on a dirty scheduler for input and output, or waits in a thread of its own and"
      " sends a message.",
      [[" Modules with native functions here: ", lists:join(", ", [io_lib:format("~tp", [Module]) || Module <- Modules]), "."]
-      || #{nifs := [_ | _] = Modules} <- [Elsewhere]]].
+      || #{nifs := [_ | _] = Modules} <- [Collections]]].
 
 %% What a behaviour does by itself is short, but for the terms that it copies.
 long_run_advice({Module, _, _}) when Module =:= gen_server; Module =:= gen_statem; Module =:= gen_event; Module =:= gen; Module =:= sys ->

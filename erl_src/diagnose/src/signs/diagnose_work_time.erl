@@ -53,11 +53,11 @@ seldom_seen(#{suspects := Suspects}) ->
 
 %% @doc What part of the processor time that the node had work for it got, where the machine did something else for so long that no pace
 %% tells anything: so much work takes many times as long. A node without work is seen to have none. Only threads that were to run and did
-%% not are evidence: one that sleeps in a native function takes no processor time, either. Where the system does not tell it, nothing is said.
+%% not are evidence: one that sleeps in a native function needs no processor. Where the system does not tell it, nothing is said.
 -spec starved(diagnose_types:look()) -> none | {part, float()}.
-starved(#{collections := #{busy := Busy, waiting := Waiting, threads := Threads, delayed := Delayed}} = Look)
+starved(#{collections := #{busy := Busy, waiting := Waiting, threads := Threads, delayed := Delayed} = Collections} = Look)
   when Delayed >= ?NATIVE_DELAYED ->
-    case (Busy - Waiting) * Threads >= ?WANTED_CORES orelse works_at_times(Look) of
+    case (Busy - Waiting) * Threads - maps:get(blocked, Collections, 0.0) >= ?WANTED_CORES orelse works_at_times(Look) of
         true -> {part, 1 - Delayed};
         false -> none
     end;
