@@ -36,10 +36,10 @@ last_line(#{findings := Findings, look := Look}) ->
     case {diagnose_findings:count(Findings), diagnose_wording:unseen(Look)} of
         {0, []} ->
             ["Nothing found.", hears_nothing(Look), " The bounds: ", bounds(Look), ".", unmeasured(Look), busy_with(Look), waits_with(Look),
-             waits_in(Look)];
+             waits_in(Look), turns(Look)];
         {0, [Why | _]} ->
             ["Not everything was inspected, and nothing was found in the rest: ", small(Why), hears_nothing(Look), busy_with(Look),
-             waits_with(Look), waits_in(Look)];
+             waits_with(Look), waits_in(Look), turns(Look)];
         {Count, []} -> [findings(Count), "."];
         {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", small(Why)]
     end.
@@ -65,6 +65,16 @@ busy_with(#{collections := Collections} = Look) ->
 waits_with(#{unanswered := #{count := Count}}) when Count > 0 ->
     [" ", processes_wait(Count), " at two looks for an answer of the same process, for work or in vain; \"Processes\" tells for whom."];
 waits_with(#{}) -> [].
+
+%% Whether they were to live longer, nobody can tell from outside.
+turns(#{starts := #{turns := Turns, ms := Ms}}) ->
+    [[" ", diagnose_wording:subject(#{process => maps:with([pid, name], One)}), " ended ", diagnose_wording:count(Turned), " children",
+      [[" (", lists:join(", ", Kinds), ")"] || Kinds <- [[diagnose_wording:label(Label) || {Label, _} <- Labels, Label =/= unknown]],
+                                               Kinds =/= []],
+      io_lib:format(" together that were started within these ~.1f s, though none had failed, and started others: if they are to live"
+                    " longer, find who ends them again and again.", [Ms / 1000])]
+     || #{turned := Turned, labels := Labels} = One <- lists:sublist(Turns, 1)];
+turns(#{}) -> [].
 
 %% A loop of its own, such as one that reads from a socket, is called by nobody.
 waits_in(#{places := #{most := Most}}) ->

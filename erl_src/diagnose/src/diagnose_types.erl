@@ -161,10 +161,13 @@
 
 -type starts() :: #{looks | a_second := non_neg_integer(), unlisted := boolean(), ms := pos_integer(), parents | left := [parent()],
                     again := [#{name := atom(), pid := binary(), reason := Shape :: binary()}], samples := [sample()],
+                    turns => [#{pid := binary(), name := atom(), label := mfa() | unknown, turned := pos_integer(),
+                                labels := [{mfa() | unknown, pos_integer()}]}],
                     most := #{pid := binary(), name := atom(), label := mfa() | unknown, part := float(),
                               labels := [{mfa() | unknown, pos_integer()}]} | none}.
 %% unlisted: those that were started are not known, only how many. a_second: how many processes were started, by their numbers, and who has
 %% started most of those that were seen to live, and what they are. again: who had a name and ended with an error, and who has the name now.
+%% turns: who ended so many together that were started meanwhile, though none had failed, and then started others.
 %% samples: of those that were seen to live, one each, soon after their start. left: who has started most of those that live yet.
 -type parent() :: #{pid := binary(), name := atom(), label := mfa() | unknown, parents := pos_integer(),
                     born | ended | failed | sweeps | swept | gone | copies | copied | takes | taken | limit := non_neg_integer(),

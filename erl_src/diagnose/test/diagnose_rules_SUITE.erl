@@ -29,7 +29,7 @@
          server_with_long_work_is_busy/1, who_asks_all_is_busy/1,
          server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
          modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
-         who_ends_all_for_one_is_told_of/1,
+         who_ends_all_for_one_is_told_of/1, who_ends_all_though_none_fails_is_told_of/1,
          nodes_that_do_not_stop_are_told_of/1, what_is_lent_is_known_where_somebody_has_it/1, on_load_that_waits_is_told_of/1,
          who_came_to_wait_and_who_hangs_is_told/1, who_is_monitored_beside_the_callers_is_asked/1,
          who_waits_for_its_next_message_is_at_rest/1, loops/0,
@@ -193,7 +193,7 @@ all() ->
      server_with_long_work_is_busy, who_asks_all_is_busy,
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
      modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of, what_is_traced_for_a_moment_is_as_before,
-     who_ends_all_for_one_is_told_of,
+     who_ends_all_for_one_is_told_of, who_ends_all_though_none_fails_is_told_of,
      nodes_that_do_not_stop_are_told_of, what_is_lent_is_known_where_somebody_has_it, on_load_that_waits_is_told_of,
      who_came_to_wait_and_who_hangs_is_told, who_is_monitored_beside_the_callers_is_asked, who_waits_for_its_next_message_is_at_rest,
      messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
@@ -303,6 +303,38 @@ who_ends_all_for_one_is_told_of(_) ->
     ?assertEqual(look_for_it, Of(Ended(0, 20), 21)),
     ?assertEqual({0, 0}, Of([{badarg, 0} | Ended(0, 4)], 5)),
     ?assertEqual({0, 0}, Of([{normal, 0} | Ended(0, 20)], 300)).
+
+%% As a group whose members begin anew each time one of them is late. Those of sessions end one after the other.
+who_ends_all_though_none_fails_is_told_of(_) ->
+    Sleep = fun() -> receive after infinity -> ok end end,
+    Turns = fun Turns() ->
+                    Pids = [spawn(Sleep) || _ <- lists:seq(1, 12)],
+                    timer:sleep(400),
+                    [exit(Pid, shutdown) || Pid <- Pids],
+                    timer:sleep(100),
+                    Turns()
+            end,
+    Sessions = fun Sessions(Open) ->
+                       [Last | Others] = lists:reverse(Open),
+                       exit(Last, shutdown),
+                       timer:sleep(30),
+                       Sessions([spawn(Sleep) | lists:reverse(Others)])
+               end,
+    Group = spawn(Turns),
+    Serves = spawn(fun() -> Sessions([spawn(Sleep) || _ <- lists:seq(1, 12)]) end),
+    Text = list_to_binary(pid_to_list(Group)),
+    #{turns := Seen} = diagnose_probe:starts([], now_ms() + 1500),
+    [exit(Pid, kill) || Pid <- [Group, Serves]],
+    ?assertMatch([#{pid := Text, turned := Turned}] when Turned >= 5, Seen),
+    Starts = starts(parent(#{})),
+    Last = fun(Told) ->
+                   Look = maps:merge(nothing(), Starts#{starts := (maps:get(starts, Starts))#{turns => Told}}),
+                   diagnose_text:last_line(#{findings => [], warnings => [], unknown => [], look => Look,
+                                             place => #{in => library, node => own}})
+           end,
+    Says = "partition_sup\\) ended 24 children \\(worker:init/1\\) together.*none had failed",
+    Sup = #{pid => ~"<0.9.0>", name => partition_sup, label => {supervisor, init, 1}, turned => 24, labels => [{{worker, init, 1}, 60}]},
+    ?assertMatch({{match, _}, nomatch}, {re:run(Last([Sup]), Says), re:run(Last([]), "ended")}).
 
 %% What ends a process is told by tags. One that is none of proc_lib and of no supervisor may give its result by its exit.
 failures_are_seen(_) ->

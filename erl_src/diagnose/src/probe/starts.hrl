@@ -57,8 +57,15 @@ starts_of(#{looks := Looks, steps := Steps, parents := Parents, named := Named, 
       again => [#{name => Name, pid => pid_text(Pid), reason => Reason}
                 || {Name, Reason} <- maps:to_list(Named), Pid <- [whereis(Name)], is_pid(Pid)],
       left => left_by(maps:values(Watched), Parents),
+      turns => turns(maps:values(Parents)),
       parents => lists:uniq(Rank(failed) ++ Rank(copied) ++ Rank(taken)),
       samples => [{Status, Frames, Times} || {Times, {Status, Frames}} <- ranked(?TOLD_SAMPLES, [{N, S} || {S, N} <- maps:to_list(Samples)])]}.
+
+turns(Parents) ->
+    Turning = [{Turned, One} || #{turned := Turned, failed := 0, born := Born, sweep_born := Before} = One <- Parents,
+                                Turned > 0, Born > Before],
+    [(maps:with([name, label, turned], named_parent(One)))#{pid => pid_text(Pid), labels => most_of_all(Labels)}
+     || {_, #{pid := Pid, labels := Labels} = One} <- ranked(?TOLD_PARENTS div 2, Turning)].
 
 %% Who has started those that live yet, where it was not started meanwhile, too: whoever was is one of those that are left.
 left_by(Watched, Parents) ->
@@ -188,7 +195,8 @@ newborn(_, _, _, Seen) -> Seen.
 
 no_newborns(Parent) ->
     #{pid => Parent, name => '', label => not_asked, born => 0, ended => 0, failed => 0, copies => 0, copied => 0, takes => 0, taken => 0,
-      limit => 0, labels => #{}, reasons => #{}, watching => 0, all => false, sweep => none, sweeps => 0, swept => 0}.
+      limit => 0, labels => #{}, reasons => #{}, watching => 0, all => false, sweep => none, sweeps => 0, swept => 0,
+      turned => 0, sweep_born => 0}.
 
 %% Only of those that are told of: each is a signal. It may be gone soon.
 named_parent(#{pid := Parent, label := not_asked} = One) -> One#{name := registered_as(Parent), label := labelled_apart(Parent)};
@@ -232,7 +240,7 @@ ended_by(Reason, IsLib, #{ended := Ended, watching := Watching} = One) ->
                                sweep := none | {Why :: failed | unknown | counted, Last :: integer(), Count :: non_neg_integer()}, _ => _}.
 swept_by(shutdown, At, #{sweep := {Why, Last, Count}} = Parent) when At - Last =< ?SWEEP_MS ->
     swept(Why, Parent#{sweep := {Why, At, Count + 1}});
-swept_by(shutdown, At, Parent) -> Parent#{sweep := {unknown, At, 1}};
+swept_by(shutdown, At, Parent) -> Parent#{sweep := {unknown, At, 1}, sweep_born => maps:get(born, Parent, 0)};
 swept_by(Reason, At, Parent) ->
     case is_failure(Reason) of
         true -> Parent#{sweep := {failed, At, 0}};
@@ -244,9 +252,13 @@ swept(Why, #{sweep := {_, At, Count}, watching := Left, sweeps := Sweeps, swept 
   when Count >= ?SWEPT, 4 * Left =< Count ->
     case Why of
         failed -> Parent#{sweep := {counted, At, Count}, sweeps := Sweeps + 1, swept := Swept + Count};
-        unknown -> Parent#{all := true}
+        unknown -> turned(Left, Count, Parent#{all := true})
     end;
 swept(_, Parent) -> Parent.
+
+%% All that were watched are ended, and none was started meanwhile: not one after the other, as those of sessions that end.
+turned(0, Count, #{born := Born, sweep_born := Born, turned := Turned} = Parent) -> Parent#{turned := Turned + Count};
+turned(_, _, Parent) -> Parent.
 
 failed_by(Reason, IsLib, #{failed := Failed, reasons := Reasons, label := Label} = One) ->
     case IsLib orelse is_supervisor(Label) of
@@ -314,7 +326,8 @@ of_system(_) -> unknown.
 %% Processes alike start processes alike. One of them is told of, the one of most.
 same_parents({Pid, #{name := Name, label := Label, labels := Labels, reasons := Reasons} = One}, All) ->
     Key = case Label of unknown -> Pid; _ -> {Label, Name} end,
-    Told = (maps:without([watching, sweep, all], One))#{pid := pid_text(Pid), parents => 1, gone => is(not is_process_alive(Pid)),
+    Told = (maps:without([watching, sweep, sweep_born, turned, all], One))#{pid := pid_text(Pid), parents => 1,
+                                                        gone => is(not is_process_alive(Pid)),
                                                         labels := most_of_all(Labels), reasons := most_of_all(Reasons)},
     maps:update_with(Key, fun(Other) -> both_parents(Told, Other) end, Told, All).
 
