@@ -985,11 +985,10 @@ untold(#{cores := Cores, reductions := Reductions}) ->
                    [Cores, count(Reductions)])].
 
 %% Each may wait for less than a run that the monitor tells of.
-blocked(#{collections := #{blocked := Cores} = Collections} = Look) when Cores >= ?BLOCKED_CORES ->
+blocked(#{collections := #{blocked := Cores, nifs := [_ | _] = Modules}} = Look) when Cores >= ?BLOCKED_CORES ->
     [io_lib:format("Which processes block schedulers is unknown: the schedulers were at work for ~.1f cores while their threads slept, so a"
-                   " native function waits there (a NIF, a port driver)~ts.",
-                   [Cores, [["; modules with native functions: ", lists:join(", ", [io_lib:format("~tp", [Module]) || Module <- Modules])]
-                            || #{nifs := [_ | _] = Modules} <- [Collections]]])
+                   " native function waits there; modules with native functions: ~ts.",
+                   [Cores, lists:join(", ", [io_lib:format("~tp", [Module]) || Module <- Modules])])
      || not lists:any(fun diagnose_work_time:is_long/1, diagnose_work_time:long_runs(Look))];
 blocked(#{}) -> [].
 

@@ -2308,8 +2308,10 @@ who_does_not_give_way_is_told_of(_) ->
                       has("threads of schedulers sleep", Advice) andalso has("native functions here: leveldb", Advice)
               end,
     ?assertEqual([true, false], [Advised(Blocked) || Blocked <- [0.4, 0.1]]),
-    ?assertEqual([300, 0, 0, 0], [diagnose_probe:blocked_ns(Awake, Before, After)
-                                  || {Awake, Before, After} <- [{400, 50, 150}, {400, 50, 500}, {400, silent, 9}, {400, 9, 9}]]),
+    Before = #{1 => {false, 50}, 2 => {true, 10}},
+    ?assertEqual([300, 0, 0, 0, 0], [diagnose_probe:blocked_ns(#{1 => 400, 2 => 0}, Before, After)
+                                     || After <- [#{1 => {true, 150}, 2 => {true, 20}}, #{1 => {true, 500}}, silent, #{1 => {true, 50}},
+                                                  #{1 => {false, 150}}]]), % that one may have waited for its turn since
     ?assertEqual([10, 20, 50, 50], [diagnose_probe:long_run_ms(Works#{delayed := Delayed}) || Delayed <- [0.0, 0.5, 0.8, 1.0]]).
 
 pid_of(#{pid := Pid}) -> binary_to_atom(Pid).
@@ -2349,7 +2351,7 @@ who_hardly_runs_is_judged_by_no_rate(_) ->
                              {Idle, [{waiting, [{m, f, 1}], 60}, {running, [{m, f, 1}], 40}]}]],
     ?assertEqual([], Starved(#{blocked => 0.6}, [])),
     Blocked = fun(Cores) ->
-                      Look = (nothing())#{collections := Spent#{blocked => Cores}},
+                      Look = (nothing())#{collections := Spent#{blocked => Cores, nifs => [leveldb]}},
                       [One || One <- diagnose_wording:unseen(Look), has("threads slept", One)]
               end,
     ?assertMatch({[_], []}, {Blocked(0.4), Blocked(0.1)}).

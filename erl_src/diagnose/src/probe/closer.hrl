@@ -872,33 +872,51 @@ alike(Seen) ->
 accounted(unknown, Until, Meanwhile) -> {unknown, Meanwhile(Until)};
 accounted(Accounting, Until, Meanwhile) ->
     _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, true),
-    Wanted = scheduler_ns(),
+    Wanted = scheduler_times(),
     Before = erlang:statistics(microstate_accounting),
     Began = now_ms(),
     Result = Meanwhile(Until),
     After = erlang:statistics(microstate_accounting),
-    WantedSince = scheduler_ns(),
+    WantedSince = scheduler_times(),
     _ = Accounting =:= off andalso erlang:system_flag(microstate_accounting, false),
-    #{awake := Awake, of_schedulers := Of} = Spent = lists:foldl(fun subtract/2, sums(After), maps:to_list(sums(Before))),
-    AwakeNs = round(1.0e6 * (now_ms() - Began) * ratio(Awake, Of) * length([1 || #{type := scheduler} <- After])),
-    {Spent#{awake_ns => AwakeNs, blocked_ns => blocked_ns(AwakeNs, Wanted, WantedSince),
+    Spent = lists:foldl(fun subtract/2, sums(After), maps:to_list(sums(Before))),
+    Awake = awake_ns(Before, After, 1.0e6 * (now_ms() - Began)),
+    {Spent#{awake_ns => lists:sum(maps:values(Awake)), blocked_ns => blocked_ns(Awake, Wanted, WantedSince),
             threads => length([1 || #{type := Type} <- After, Type =:= scheduler orelse Type =:= dirty_cpu_scheduler]),
             ms => max(1, now_ms() - Began)}, Result}.
 
-%% Nanoseconds in which the threads of the schedulers for Erlang code ran, or were to run and the machine did something else.
-scheduler_ns() ->
+%% How long each scheduler for Erlang code was at work in that time, by the VM's account.
+awake_ns(Before, After, Ns) ->
+    maps:from_list([{Id, round(Ns * ratio(All - maps:get(sleep, Spent, 0), All))}
+                    || #{type := scheduler, id := Id, counters := Now} <- After,
+                       #{type := scheduler, id := Same, counters := Was} <- Before, Same =:= Id,
+                       Spent <- [maps:map(fun(State, Time) -> Time - maps:get(State, Was, 0) end, Now)],
+                       All <- [lists:sum(maps:values(Spent))]]).
+
+%% How long their threads ran, or were to run and the machine did something else; and whether they sleep now. Linux adds the time for which
+%% one is to run when it runs.
+scheduler_times() ->
     within(fun() ->
                    {ok, Threads} = prim_file:list_dir("/proc/self/task"),
-                   lists:sum([binary_to_integer(Ran) + binary_to_integer(Waited)
-                              || Thread <- Threads, Id <- [list_to_integer(Thread)],
-                                 {ok, Name} <- [of_thread(Id, "/comm")], is_of_scheduler(Name),
-                                 {ok, Text} <- [of_thread(Id, "/schedstat")], [Ran, Waited | _] <- [binary:split(Text, <<" ">>, [global])]])
+                   maps:from_list([{number_in(Name), {is_asleep(State), binary_to_integer(Ran) + binary_to_integer(Waited)}}
+                                   || Thread <- Threads, Id <- [list_to_integer(Thread)],
+                                      {ok, Name} <- [of_thread(Id, "/comm")], is_of_scheduler(Name),
+                                      {ok, State} <- [of_thread(Id, "/stat")],
+                                      {ok, Text} <- [of_thread(Id, "/schedstat")],
+                                      [Ran, Waited | _] <- [binary:split(Text, <<" ">>, [global])]])
            end, now_ms() + ?ANSWER_MS).
 
+number_in(Name) -> list_to_integer([Char || Char <- binary_to_list(Name), Char >= $0, Char =< $9]).
+
+is_asleep(Text) -> lists:member(binary:first(lists:last(binary:split(Text, <<") ">>))), "SD").
+
 %% @doc How long schedulers were at work by the VM's account while their threads slept: a native function waits there, for a disk, a lock
-%% or a time.
--spec blocked_ns(Awake :: integer(), Wanted, Wanted) -> non_neg_integer() when Wanted :: non_neg_integer() | silent.
-blocked_ns(Awake, Before, After) when is_integer(Before), is_integer(After), After > Before -> max(0, Awake - (After - Before));
+%% or a time. Of a thread that does not sleep now, nobody knows for how long it was to run.
+-spec blocked_ns(Awake :: #{pos_integer() => non_neg_integer()}, Times, Times) -> non_neg_integer()
+              when Times :: #{pos_integer() => {IsAsleep :: boolean(), Ns :: non_neg_integer()}} | silent.
+blocked_ns(Awake, #{} = Before, #{} = After) ->
+    lists:sum([max(0, Ns - (Now - Was)) || {Id, Ns} <- maps:to_list(Awake),
+                                           #{Id := {_, Was}} <- [Before], #{Id := {true, Now}} <- [After], Now > Was]);
 blocked_ns(_, _, _) -> 0.
 
 %% In both parts of the window.
@@ -918,9 +936,7 @@ sums(Threads) ->
     %% The native work of a dirty scheduler is among `other', too.
     #{gc => Sum([gc, gc_full]), sleep => Sum([sleep]),
       other => lists:sum([maps:get(Name, One, 0) || #{type := scheduler, counters := One} <- Threads, Name <- [other, busy_wait]]),
-      all => lists:sum(lists:append([maps:values(One) || One <- Counters])),
-      awake => lists:sum([Time || #{type := scheduler, counters := One} <- Threads, {State, Time} <- maps:to_list(One), State =/= sleep]),
-      of_schedulers => lists:sum(lists:append([maps:values(One) || #{type := scheduler, counters := One} <- Threads]))}.
+      all => lists:sum(lists:append([maps:values(One) || One <- Counters]))}.
 
 subtract({Name, Before}, Sums) -> maps:update_with(Name, fun(After) -> After - Before end, Sums).
 
