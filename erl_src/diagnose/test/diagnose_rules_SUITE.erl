@@ -1973,7 +1973,19 @@ who_is_slow_by_its_own_work_is_told_so(_) ->
     ?assertMatch({match, _}, re:run(Advice([{waiting, [{gen, do_call, 4}, {ingest, write, 2}], 20}]), "find out what the process waits for")),
     [#{signs := [Sign | _]}] = found(#{suspects => [suspect(#{usual_depth => 20_000, depth => 20_000,
                                                               samples => [{waiting, [{timer, sleep, 1}, {ingest, write, 2}], 20}]})]}, []),
-    ?assertMatch({match, _}, re:run(said(Sign), "mostly in ingest:write/2")).
+    ?assertMatch({match, _}, re:run(said(Sign), "mostly in ingest:write/2")),
+    %% What it does about them is not advised where a receive goes through all, or where they become fewer.
+    Works = [{running, [{mgmt_db, rates, 1}], 19}, {waiting, Loop, 1}],
+    To = fun(Growth, Scans) ->
+                 [#{signs := [#{advice := Text} | _]} | _] = found(#{suspects => [suspect(#{usual_depth => 20_000, depth => 20_000, growth => Growth,
+                                                                                            samples => Works})]}, Scans),
+                 unicode:characters_to_list(Text)
+         end,
+    ?assertMatch({match, _}, re:run(To(10.0, []), "takes longer to handle than the time until the next")),
+    ?assertMatch({match, _}, re:run(To(-100.0, []), "takes longer to handle")),
+    ?assertMatch({match, _}, re:run(To(-400.0, []), "They become fewer")),
+    Scan = #{pid => ~"<0.1.0>", function => {m, f, 1}, file => ~"m.erl", line => 9, called_from => none, seen => 9, looks => 10},
+    ?assertMatch({match, _}, re:run(To(10.0, [Scan]), "First change the receive named below")).
 
 counts(Processes) -> #{processes => {Processes, 1_000_000}, ports => {1, 1000}, atoms => {1, 1000}, tables => {9000, 8192}}.
 

@@ -12,10 +12,11 @@
 %% @doc The signs of one process, with the receives that it goes through.
 -spec of_process(diagnose_types:suspect(), [diagnose_types:scan()], diagnose_types:look()) -> [diagnose_types:sign()].
 of_process(Suspect, Scans, Look) ->
-    deep_mailbox(with_arrivals(Suspect, Look), Look) ++ behind_in_overload(Suspect, Look)
-        ++ [scanning_receive(Suspect, Scan, Look)
-            || #{function := Function} = Scan <- Scans, not is_of_suspension(Function), not is_sending(maps:get(samples, Suspect))]
-        ++ message_queue_data(Suspect, Scans).
+    Scanning = [scanning_receive(Suspect, Scan, Look)
+                || #{function := Function} = Scan <- Scans, not is_of_suspension(Function), not is_sending(maps:get(samples, Suspect))],
+    Arrived = with_arrivals(Suspect, Look),
+    deep_mailbox(Arrived#{scans => Scanning =/= []}, Look) ++ behind_in_overload(Suspect, Look)
+        ++ Scanning ++ message_queue_data(Suspect, Scans).
 
 %% Where the mailbox is too deep to be read, what comes into it is most of what waits.
 with_arrivals(#{pid := Pid, waiting := too_large} = Suspect, #{arrivals := Arrivals}) ->
@@ -150,7 +151,8 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
                {false, false} when Specific =/= [] -> hd(Specific);
                {false, false} when Flood =/= [] -> hd(Flood);
                {false, false} ->
-                   ["Keep the mailbox short: the library dam (OTP 27) holds, blocks or drops the excess. ", slow_advice(Samples)]
+                   [scan_advice(Suspect), "Keep the mailbox short: the library dam (OTP 27) holds, blocks or drops the excess.",
+                    [[" ", Slow] || Slow <- slow_advice(Suspect)]]
            end,
            [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
             || is_list(Waiting), is_float(Growth), abs(Growth) < 1.0, not is_starting(Samples), not IsHalted,
@@ -186,14 +188,20 @@ has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, s
                 andalso (in_callback(Suspect) >= ?SAME_FUNCTION * Looks orelse 20 * waited(Samples) =< Looks andalso 2 * Least >= Depth)];
 has_deep_mailbox(_, _) -> [].
 
-%% One that works waits for nothing; and what sleeps waits for nothing else.
-slow_advice(Samples) ->
+scan_advice(#{scans := true}) -> "First change the receive named below, which goes through all of them. ";
+scan_advice(#{}) -> "".
+
+%% One that works waits for nothing; and what sleeps waits for nothing else. Where the messages become fewer, it keeps up now.
+slow_advice(#{scans := true}) -> [];
+slow_advice(#{growth := Growth, usual_depth := Depth}) when is_float(Growth), ?CATCHES_UP_S * Growth =< -Depth ->
+    ["They become fewer: it handles them faster than they come now. Look again."];
+slow_advice(#{samples := Samples}) ->
     case {sleep_advice(Samples), 2 * waited(Samples) < looks(Samples), most_worked_in(Samples)} of
-        {[Sleeps | _], _, _} -> Sleeps;
+        {[Sleeps | _], _, _} -> [Sleeps];
         {[], true, {_, _, _} = Function} ->
-            ["It works nearly all the time, mostly in ", label(Function), ". A message takes longer to handle than the time until the next"
-             " one comes: do less for each, take several at once, or share the work among several processes."];
-        {[], _, _} -> "Or find out what the process waits for."
+            [["It works nearly all the time, mostly in ", label(Function), ". A message takes longer to handle than the time until the next"
+              " one comes: do less for each, take several at once, or share the work among several processes."]];
+        {[], _, _} -> ["Or find out what the process waits for."]
     end.
 
 %% That the node is stopping tells of it.
