@@ -359,6 +359,13 @@ failures_are_seen(_) ->
                    spawn(fun Again() ->
                                  _ = Spawn(fun() -> timer:sleep(50), exit(econnrefused) end),
                                  timer:sleep(20),
+    %% Whom it called, by its name alone.
+    ?assertEqual([~"{timeout, call of stock}", ~"{noproc, call of db on b@c}", ~"{timeout, call of stock} in m:f/2", ~"{timeout, _}",
+                  ~"{timeout, _}"],
+                 [diagnose_probe:end_reason(Why)
+                  || Why <- [{timeout, {gen_server, call, [stock, secret]}}, {noproc, {'Elixir.GenServer', call, [{db, b@c}, secret, 10]}},
+                             {{timeout, {gen_statem, call, [stock, secret]}}, [{m, f, 2, []}]},
+                             {timeout, {gen_server, call, [{global, secret}, x]}}, {timeout, {m, call, [stock, secret]}}]]),
                                  Again()
                          end)
            end,

@@ -302,13 +302,24 @@ called_in_program(Module, [{Caller, Function, _, _} = Frame | Below]) when is_at
     end;
 called_in_program(_, _) -> "".
 
-%% Errors of the system are no secret.
+%% Whose answer it called for is no secret, if that has a name.
+why({Tag, {Module, call, [Server | _]}} = Why) when is_atom(Tag) ->
+    case lists:member(Module, [gen_server, gen_statem, 'Elixir.GenServer']) andalso name_of(Server) of
+        [_ | _] = Name -> iolist_to_binary([${, atom_to_binary(Tag, utf8), ", call of ", Name, $}]);
+        _ -> shape(Why)
+    end;
+%% Errors of the system are no secret, either.
 why({Tag, Error}) when is_atom(Tag) ->
     case of_system(Error) of
         unknown -> shape({Tag, Error});
         Text -> iolist_to_binary([${, atom_to_binary(Tag, utf8), ", ", Text, $}])
     end;
 why(Why) -> shape(Why).
+
+name_of(Name) when is_atom(Name) -> [atom_to_binary(Name, utf8)];
+name_of({Name, Node}) when is_atom(Name), is_atom(Node), Name =/= global ->
+    [atom_to_binary(Name, utf8), " on ", atom_to_binary(Node, utf8)];
+name_of(_) -> [].
 
 of_system({error, Error}) ->
     case of_system(Error) of
