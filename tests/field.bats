@@ -188,6 +188,10 @@ field() {
 
 @test "field: healthy_idle_state" { field --once healthy_idle_state; }
 
+@test "field: healthy_leader" { field --once healthy_leader; }
+
+@test "field: healthy_limiter" { field --once healthy_limiter; }
+
 @test "field: healthy_live_state" { field --once healthy_live_state; }
 
 @test "field: healthy_log_lines" { field --once healthy_log_lines; }

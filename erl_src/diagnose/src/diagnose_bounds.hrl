@@ -17,6 +17,8 @@
 %% Or so few, where nobody can be thought to wait for work that there may be none of: for a lock, for a name server, or for a process on a
 %% node that is not connected.
 -define(AWAITED_FEW, 10).
+%% Where each caller has its turn within, all of them are served.
+-define(TURN_MS, 20_000).
 %% Processes that wait until a socket takes what they send, all the time.
 -define(NOT_READ, 5).
 %% Connections wait to be accepted at so many looks in a row: so many, or a number that changes if no process waits

@@ -25,7 +25,7 @@
          local_text/2, starting/1, in_common/3, not_loaded/1, unanswered/1, places/1, place/1, logging/2, log_events/1, caller_of_logger/1, arrivals/1,
          debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, large_code/1, file_owners/1, ticks/1, too_many_ticks/2,
          suspenders/3, who_call/2, freed_natively/2, growth/2,
-         mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1]).
+         mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1, answered_meanwhile/3, standby/1]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.

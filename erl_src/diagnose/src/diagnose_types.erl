@@ -346,6 +346,9 @@
                      at_rest => boolean(),
                      came => non_neg_integer(),
                      watched_ms => pos_integer(),
+                     %% moved: no more in the same call; back: who did not wait does now.
+                     turns => #{asked | moved | back := non_neg_integer()},
+                     standby => #{locks | waiting | needed := non_neg_integer()}, % locks of global with the same holder
                      holds => [#{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none}],
                      nodes => [#{node := node(), answers := boolean()}],
                      holders => #{asked | waiting := pos_integer(), in := frame(), in_loop => boolean()} | none,

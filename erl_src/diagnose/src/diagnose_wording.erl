@@ -395,8 +395,11 @@ evidence(awaited, #{for := lock, processes := Processes, ms := Ms, 'of' := Of, h
                      lists:join(" or ", [[atom_to_binary(Node, utf8), [", which does not answer" || not Answers]]
                                          || #{node := Node, answers := Answers} <- Nodes])] || Nodes =/= []]]);
 evidence(awaited, #{processes := Processes, ms := Ms, status := Status, in := In, 'of' := Of} = Evidence) ->
-    io_lib:format("about ~ts processes have waited for its answer to a call for ~.1f s and more (~ts), while it is ~ts~ts~ts~ts~ts",
+    io_lib:format("about ~ts processes have waited for its answer to a call for ~.1f s and more (~ts), while it is ~ts~ts~ts~ts~ts~ts",
                   [count(Processes), Ms / 1000, kinds(Of), atom_to_list(Status), in_function(In),
+                   [io_lib:format("; of ~ts that were watched ~ts were answered or gave up within ~.1f s",
+                                  [count(Asked), count(Moved), For / 1000])
+                    || #{moved := #{count := Moved, asked := Asked, ms := For}} <- [Evidence]],
                    [io_lib:format("; ~ts new ones came to wait within ~.1f s", [count(Came), For / 1000])
                     || #{came := #{count := Came, ms := For}} <- [Evidence], Came > 0],
                    [["; ", count(Waiting), " others of their kind are idle", in_function(At), " and do not wait for it"]

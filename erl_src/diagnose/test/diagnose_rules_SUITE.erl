@@ -30,7 +30,9 @@
          server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
          modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
          who_ends_all_for_one_is_told_of/1, who_ends_all_though_none_fails_is_told_of/1,
-         nodes_that_do_not_stop_are_told_of/1, what_is_lent_is_known_where_somebody_has_it/1, on_load_that_waits_is_told_of/1,
+         nodes_that_do_not_stop_are_told_of/1, what_is_lent_is_known_where_somebody_has_it/1,
+         who_is_served_in_turn_does_not_wait/1, who_is_served_in_turn_does_not_stay/1, turns_of_callers_are_seen/1, takes/2,
+         who_waits_to_take_over_is_left_alone/1, who_tries_to_get_a_global_lock_is_counted/1, on_load_that_waits_is_told_of/1,
          who_came_to_wait_and_who_hangs_is_told/1, who_is_monitored_beside_the_callers_is_asked/1,
          who_waits_for_its_next_message_is_at_rest/1, loops/0,
          messages_that_do_not_wait_long_are_none_too_many/1, what_was_swept_is_alive/1, whom_a_process_waits_for_is_told_by_its_function/1,
@@ -194,7 +196,9 @@ all() ->
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
      modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of, what_is_traced_for_a_moment_is_as_before,
      who_ends_all_for_one_is_told_of, who_ends_all_though_none_fails_is_told_of,
-     nodes_that_do_not_stop_are_told_of, what_is_lent_is_known_where_somebody_has_it, on_load_that_waits_is_told_of,
+     nodes_that_do_not_stop_are_told_of, what_is_lent_is_known_where_somebody_has_it,
+     who_is_served_in_turn_does_not_wait, who_is_served_in_turn_does_not_stay, turns_of_callers_are_seen,
+     who_waits_to_take_over_is_left_alone, who_tries_to_get_a_global_lock_is_counted, on_load_that_waits_is_told_of,
      who_came_to_wait_and_who_hangs_is_told, who_is_monitored_beside_the_callers_is_asked, who_waits_for_its_next_message_is_at_rest,
      messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
      memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
@@ -355,10 +359,6 @@ failures_are_seen(_) ->
                              {badarg, [{ets, insert, [?FUNCTION_NAME, {1}], []}, {m, f, 1, []}]},
                              {badarg, [{erlang, binary_to_integer, [~"x"], []}, {m, f, 1, []}]},
                              {function_clause, [{m, f, [1], []}, {n, g, 1, []}]}]]),
-    Loop = fun(Spawn) ->
-                   spawn(fun Again() ->
-                                 _ = Spawn(fun() -> timer:sleep(50), exit(econnrefused) end),
-                                 timer:sleep(20),
     %% Whom it called, by its name alone.
     ?assertEqual([~"{timeout, call of stock}", ~"{noproc, call of db on b@c}", ~"{timeout, call of stock} in m:f/2", ~"{timeout, _}",
                   ~"{timeout, _}"],
@@ -366,6 +366,10 @@ failures_are_seen(_) ->
                   || Why <- [{timeout, {gen_server, call, [stock, secret]}}, {noproc, {'Elixir.GenServer', call, [{db, b@c}, secret, 10]}},
                              {{timeout, {gen_statem, call, [stock, secret]}}, [{m, f, 2, []}]},
                              {timeout, {gen_server, call, [{global, secret}, x]}}, {timeout, {m, call, [stock, secret]}}]]),
+    Loop = fun(Spawn) ->
+                   spawn(fun Again() ->
+                                 _ = Spawn(fun() -> timer:sleep(50), exit(econnrefused) end),
+                                 timer:sleep(20),
                                  Again()
                          end)
            end,
@@ -3381,6 +3385,91 @@ what_is_lent_is_known_where_somebody_has_it(_) ->
                             {{false, false, true}, Idle#{holders := Seen#{in_loop := true}}},
                             {{true, false, false}, Idle#{monitored => Seen#{count => 3, asks => []}}},
                             {{false, false, true}, Idle#{monitored => Seen#{in_loop := true, count => 3, asks => []}}}]].
+
+%% Who is served and asks again does not wait all the time, and a limiter that lets all through in turn holds up nobody.
+who_is_served_in_turn_does_not_wait(_) ->
+    Idle = #{for => answer, pid => ~"<0.9.0>", name => limiter, label => unknown, count => 200, ms => 4000, depth => 0, status => waiting,
+             in => [{gen_server, loop, 7}], kinds => [{{m, works, 0}, 200}], at_rest => true, came => 0, watched_ms => 2000,
+             holders => none},
+    Turns = fun(Moved, Back) -> Idle#{turns => #{asked => 100, moved => Moved, back => Back}} end,
+    ?assertMatch([{awaited, #{processes := 200, moved := unknown}}], signs(#{awaited => [Turns(0, 0)]}, [])),
+    ?assertMatch([{awaited, #{processes := 120}}], signs(#{awaited => [Turns(20, 0)]}, [])),
+    ?assertEqual([], signs(#{awaited => [Turns(26, 0)]}, [])),
+    ?assertEqual([[], [awaited]], [[Kind || {Kind, _} <- signs(#{awaited => [Turns(Moved, 1)]}, [])] || Moved <- [10, 9]]),
+    [#{signs := [#{advice := Advice} = Sign]}] = found(#{awaited => [Turns(9, 1)]}, []),
+    ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
+                                         "; of 100 that were watched 9 were answered or gave up within 2.0 s")),
+    ?assertEqual(nomatch, string:find(Advice, "or never")).
+
+%% Nor is it in one place all the time: it takes more than to be looked at.
+who_is_served_in_turn_does_not_stay(_) ->
+    Limiter = spawn_link(fun() -> permits(queue:new()) end),
+    Pids = [spawn_link(?MODULE, takes, [Limiter, What]) || What <- [take, forgotten], _ <- lists:seq(1, 12)],
+    _ = [Limiter ! give || _ <- [1, 2]],
+    timer:sleep(100),
+    #{most := Most} = diagnose_probe:places(erlang:monotonic_time(millisecond) + 1500),
+    _ = [begin unlink(Pid), exit(Pid, kill) end || Pid <- [Limiter | Pids]],
+    ?assertMatch([Stay] when Stay >= 12 andalso Stay =< 14,
+                 [Stay || #{label := {?MODULE, takes, 2}, count := All, stay := Stay} <- Most, All > 14]).
+
+%% One permit, which four take in turn, and one who never gets an answer.
+turns_of_callers_are_seen(_) ->
+    Limiter = spawn_link(fun() -> permits(queue:new()) end),
+    Pids = [spawn_link(?MODULE, takes, [Limiter, What]) || What <- [take, take, take, take, forgotten]],
+    Limiter ! give,
+    timer:sleep(100),
+    Kinds = [{{?MODULE, takes, 2}, 5}],
+    #{turns := #{asked := Asked, moved := Moved, back := Back}} =
+        diagnose_probe:answered_meanwhile(Limiter, #{kinds => Kinds}, erlang:monotonic_time(millisecond) + 1000),
+    _ = [begin unlink(Pid), exit(Pid, kill) end || Pid <- [Limiter | Pids]],
+    ?assertMatch({N, M} when M =:= N - 1 andalso N >= 4, {Asked, Moved}),
+    ?assert(Back =< 1).
+
+takes(Limiter, What) ->
+    {ok, ok} = gen:call(Limiter, '$gen_call', What, infinity),
+    timer:sleep(10),
+    Limiter ! give,
+    takes(Limiter, What).
+
+permits(Waiting) ->
+    receive
+        {'$gen_call', From, take} -> permits(queue:in(From, Waiting));
+        {'$gen_call', _, forgotten} -> permits(Waiting);
+        give ->
+            case queue:out(Waiting) of
+                {{value, From}, Others} -> gen:reply(From, ok), permits(Others);
+                {empty, _} -> self() ! give, timer:sleep(10), permits(Waiting)
+            end
+    end.
+
+%% Leaders keep their locks, and others wait to take over. Only where somebody waits for these in turn does that hurt.
+who_waits_to_take_over_is_left_alone(_) ->
+    Locks = #{for => lock, pid => ~"<0.9.0>", name => global_name_server, label => unknown, count => 28, ms => 4000, depth => 0,
+              status => waiting, in => [], kinds => [{{m, leads, 1}, 28}]},
+    Standby = fun(Some) -> Locks#{standby => maps:merge(#{locks => 8, waiting => 24, needed => 0}, Some)} end,
+    ?assertEqual([], signs(#{awaited => [Standby(#{})]}, [])),
+    [?assertMatch([{awaited, #{for := lock, processes := 24}}], signs(#{awaited => [Standby(Hurts)]}, []))
+     || Hurts <- [#{needed => 1}, #{locks => 2}, #{locks => 0}]],
+    [#{signs := [#{advice := Global}]}] = found(#{awaited => [Locks]}, []),
+    [#{signs := [#{advice := Mnesia}]}] = found(#{awaited => [Locks#{name := mnesia_locker}]}, []),
+    ?assertEqual([{true, false}, {false, true}],
+                 [{string:find(Advice, "take over") =/= nomatch, string:find(Advice, "lock rows") =/= nomatch}
+                  || Advice <- [Global, Mnesia]]).
+
+who_tries_to_get_a_global_lock_is_counted(_) ->
+    Lock = fun() -> true = global:set_lock({?MODULE, self()}, [node()]), receive stop -> ok end end,
+    Leader = spawn_link(Lock),
+    timer:sleep(100),
+    Others = [First | _] = [spawn_link(Lock) || _ <- [1, 2]],
+    Seen = fun See(Expected) ->
+                   #{standby := Standby} = diagnose_probe:standby(erlang:monotonic_time(millisecond) + 300),
+                   Standby =:= Expected orelse See(Expected) % each tries now and then
+           end,
+    ?assert(Seen(#{locks => 1, waiting => 2, needed => 0})),
+    First ! request,
+    ?assert(Seen(#{locks => 1, waiting => 2, needed => 1})),
+    _ = [begin unlink(Pid), exit(Pid, kill) end || Pid <- [Leader | Others]],
+    ok.
 
 %% The code server monitors who runs such a function for it.
 on_load_that_waits_is_told_of(_) ->

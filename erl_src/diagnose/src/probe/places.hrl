@@ -17,12 +17,15 @@ places(Until) ->
     case erlang:system_info(process_count) =< ?PLACED_PROCESSES of
         true ->
             Began = now_ms(),
+            Control = control(),
             {Each, Before} = placed(),
             wait(max(0, Until - now_ms())),
+            Did = control_did(Control),
             {EachLater, After} = placed(),
             #{ms => max(1, now_ms() - Began),
               most => [#{count => Count,
-                         stay => round(Each * length([1 || {One, Was} <- Then, Is <- done(One), Is - Was =< ?ASKED_REDUCTIONS])),
+                         stay => round(Each * length([1 || {One, Was} <- Then, {Again, Is} <- waits_in(One), Again =:= {Frames, Called},
+                                                           Is - Was =< stayed(Frames, Did)])),
                          label => labelled_apart(Pid), in => Frames, for => case Called of none -> none; _ -> called_as(Called) end,
                          at => peer_of_all(Called, [One || {One, _} <- lists:sublist(Then, ?ASKED_PEERS)])}
                        || {Count, {{Frames, Called}, [{Pid, _} | _] = Then}}
@@ -31,6 +34,10 @@ places(Until) ->
                                                      #{Place := Now} <- [After], length(Now) >= ?PLACED])]};
         false -> too_many
     end.
+
+%% Who waits for a lock of global or of mnesia may try again and again.
+stayed([{Module, Function, _} | _], _) when Module =:= global, Function =:= random_sleep; Module =:= mnesia_tm -> ?ASKED_REDUCTIONS;
+stayed(_, Did) -> ?STAYED_REDUCTIONS + Did.
 
 %% How many processes each of the sample stands for, and who waits where, with the reductions until then.
 placed() ->

@@ -17,6 +17,12 @@
 %% the time: some of the others may have been collected meanwhile, by this look.
 -define(SAME_CALL_REDUCTIONS, 8).
 -define(SAME_CALLS, 0.7).
+%% Over a whole look the other parts of it ask a process, too: some ten times. A call alone takes as much.
+-define(STAYED_REDUCTIONS, 18).
+%% So many of the callers are watched, whether they still wait in the same call.
+-define(TURNS_ASKED, 100).
+%% To take a call takes more; callers that were only collected have made none.
+-define(TAKEN_REDUCTIONS, 8).
 %% A new process comes to its receive within.
 -define(TO_REST_MS, 10).
 %% A process that was asked for its binaries or its messages answers with a copy of the words.
@@ -461,69 +467,127 @@ lowered(Most, Calls) ->
 %% Those whose callers wait in the same call until then, and what is seen of them meanwhile.
 still_awaited([], _Answers, _Until) -> [];
 still_awaited(Found, Answers, Until) ->
-    Control = spawn_link(fun() -> receive stop -> ok end end),
-    ok = wait(?TO_REST_MS),
-    Began = lists:sum(done(Control)),
+    Control = control(),
     Before = [{Called, [{Pid, Done} || {Pid, {Whom, _, _}} <- maps:to_list(Answers), lists:member(Called, Whom), Done <- done(Pid)]}
               || {Called, _} <- Found, is_tuple(Called), lists:member(element(1, Called), [answer, far])],
-    Watched = [{Called, One, begun(fun() -> meanwhile(Called, Until) end)} || {Called, One} <- Found],
+    Watched = [{Called, One, begun(fun() -> meanwhile(Called, One, Until) end)} || {Called, One} <- Found],
     All = [{Called, with_meanwhile(One, answered(Helper, Until + ?ANSWER_MS))} || {Called, One, Helper} <- Watched],
     _ = Before =/= [] andalso wait(max(0, Until - now_ms())),
-    OfControl = lists:sum(done(Control)) - Began,
+    OfControl = control_did(Control),
+    [One || {Called, One} <- All, are_same_calls(proplists:get_value(Called, Before, []), OfControl)].
+
+%% Another process that only waits, and what it was made to do until now.
+control() ->
+    Control = spawn_link(fun() -> receive stop -> ok end end),
+    ok = wait(?TO_REST_MS),
+    {Control, lists:sum(done(Control))}.
+
+control_did({Control, Began}) ->
+    Did = lists:sum(done(Control)) - Began,
     true = unlink(Control),
     true = exit(Control, kill),
-    [One || {Called, One} <- All, are_same_calls(proplists:get_value(Called, Before, []), OfControl)].
+    Did.
 
 %% @doc Whether these have done nothing since they had so many reductions, or no more than another process that only waits: the VM has each
 %% do something where a module is purged, for example. The consumers of a queue of work, and those that wait for a pool for a moment, wait
 %% at most looks, too: each time in another call.
 -spec are_same_calls([{pid(), Reductions :: non_neg_integer()}], non_neg_integer()) -> boolean().
 are_same_calls(Before, OfControl) ->
-    Same = [Pid || {Pid, Then} <- Before, Now <- done(Pid), Now - Then =< ?SAME_CALL_REDUCTIONS + 2 * OfControl],
-    length(Same) >= ?SAME_CALLS * length(Before).
+    length(same_calls(Before, OfControl)) >= ?SAME_CALLS * length(Before).
+
+same_calls(Before, OfControl) -> [Pid || {Pid, Then} <- Before, Now <- done(Pid), Now - Then =< ?SAME_CALL_REDUCTIONS + 2 * OfControl].
 
 done(Pid) -> [Reductions || {_, Reductions} <- [process_info(Pid, reductions)]].
 
 with_meanwhile(One, #{} = Seen) -> maps:merge(One, Seen);
 with_meanwhile(One, _) -> One.
 
-meanwhile({answer, Pid}, Until) when node(Pid) =:= node() ->
+meanwhile({answer, Pid}, One, Until) when node(Pid) =:= node() ->
     case global_locks_of(Pid) of
         [_ | _] = Before ->
             wait(max(0, Until - now_ms())),
             case global_locks_of(Pid) of
-                Before -> meanwhile({lock, Pid}, Until);
+                Before -> locked_meanwhile(Pid, Until);
                 _ -> none
             end;
-        [] -> at_rest_meanwhile(Pid, Until)
+        [] -> answered_meanwhile(Pid, One, Until)
     end;
-meanwhile({lock, Server}, Until) ->
+meanwhile({lock, Server}, _One, Until) ->
+    case registered_as(Server) of
+        global_name_server ->
+            Locked = locked_meanwhile(Server, Until),
+            maps:merge(Locked, standby(Until));
+        _ -> locked_meanwhile(Server, Until)
+    end;
+meanwhile(_, _, _) -> none.
+
+locked_meanwhile(Server, Until) ->
     Name = registered_as(Server),
     %% First, since the rest may take all of the time.
     Nodes = which_answer(lists:sublist(nodes_of_locks(Name), ?ASKED_NODES)),
     Queue = lock_queue(Name),
     Holders = lock_holders(Name, Queue, Until),
-    #{for => lock, holds => [holder(Pid) || Pid <- Holders], nodes => locked_on(Name, Holders, Queue, Nodes)};
-meanwhile(_, _) -> none.
+    #{for => lock, holds => [holder(Pid) || Pid <- Holders], nodes => locked_on(Name, Holders, Queue, Nodes)}.
+
+%% @doc Of locks of global: how many have the same holder until then, as that of a leader has, how many processes try to get one, and for
+%% how many of these others wait.
+-spec standby(integer()) -> #{standby => #{locks | waiting | needed := non_neg_integer()}}.
+standby(Until) ->
+    Before = global_locks(),
+    wait(max(0, Until - now_ms())),
+    Locks = ordsets:intersection(ordsets:from_list(Before), ordsets:from_list(global_locks())),
+    case [Pid || Pid <- all_of_few(), tries_for_global(Pid)] of
+        [] -> #{}; % there are too many processes
+        Waiting -> #{standby => #{locks => length(Locks), waiting => length(Waiting),
+                                  needed => length([Pid || Pid <- lists:sublist(Waiting, ?TURNS_ASKED), is_needed(Pid)])}}
+    end.
+
+tries_for_global(Pid) ->
+    case process_info(Pid, current_function) of
+        {_, {global, Function, _}} -> Function =:= random_sleep;
+        _ -> false
+    end.
+
+%% It has messages or a port, or somebody waits for its answer.
+is_needed(Pid) ->
+    case process_info(Pid, [message_queue_len, links, monitored_by]) of
+        [{_, Messages}, {_, Links}, {_, By}] ->
+            Messages > 0 orelse lists:any(fun is_port/1, Links)
+                orelse lists:any(fun(One) -> is_pid(One) andalso node(One) =:= node() andalso waits_in_call(One) end,
+                                 lists:sublist(By, ?HOLDERS));
+        undefined -> false
+    end.
+
+waits_in_call(Pid) -> process_info(Pid, current_function) =:= {current_function, {gen, do_call, 4}}.
 
 %% Who registers a global name asks the name server, which waits for the lock of all nodes with it.
 global_locks_of(Pid) -> case registered_as(Pid) of global_name_server = Name -> lock_holders(Name, none, 0); _ -> [] end.
 
-%% A queue of work whose idle workers wait for its answer, and a pool that does not get back what it has lent, both wait for their next
-%% message. Who comes new to wait, and who was answered and hangs, is told, since nothing else tells them apart.
-at_rest_meanwhile(Pid, Until) ->
-    case is_at_rest(Pid, ?AT_REST_LOOKS) of
-        true ->
-            Began = now_ms(),
-            Before = callers(Pid),
-            Others = alike_beside(Before),
-            {Count, Monitored} = monitored_beside(Pid, Before),
-            wait(max(0, Until - now_ms())),
-            Now = callers(Pid),
-            #{at_rest => true, came => came(Now), watched_ms => max(1, now_ms() - Began),
-              holders => without_first(at_rest(Others, Now)),
-              monitored => with_count(Count, Pid, at_rest(Monitored, Now))};
-        false -> none
+%% @doc A queue of work whose idle workers wait for its answer, and a pool that does not get back what it has lent, both wait for their next
+%% message. Who comes new to wait, and who was answered and hangs, is told, since nothing else tells them apart; and how many of its callers
+%% no longer wait in the same call until then, and how many who did not wait do.
+-spec answered_meanwhile(pid(), #{kinds := [{mfa() | unknown, pos_integer()}], _ => _}, integer()) -> map().
+answered_meanwhile(Pid, #{kinds := Kinds}, Until) ->
+    IsAtRest = is_at_rest(Pid, ?AT_REST_LOOKS),
+    Began = now_ms(),
+    Control = control(),
+    Before = callers(Pid),
+    Asked = [{One, Done} || One <- some(?TURNS_ASKED, Before), lists:keymember(labelled(One), 1, Kinds), Done <- done(One)],
+    Others = alike_beside(Before),
+    {Count, Monitored} = monitored_beside(Pid, Before),
+    Then = lists:sum(done(Pid)),
+    wait(max(0, Until - now_ms())),
+    Now = callers(Pid),
+    Taken = max(0, lists:sum(done(Pid)) - Then) div ?TAKEN_REDUCTIONS,
+    Ended = [One || {One, _} <- Asked, not is_process_alive(One)],
+    Other = length(Asked) - length(Ended) - length(same_calls(Asked, control_did(Control))),
+    Seen = #{watched_ms => max(1, now_ms() - Began),
+             turns => #{asked => length(Asked), moved => length(Ended) + min(Other, Taken),
+                        back => length([One || {One, _} <- Others, lists:member(One, Now)])}},
+    case IsAtRest of
+        true -> Seen#{at_rest => true, came => came(Now), holders => without_first(at_rest(Others, Now)),
+                      monitored => with_count(Count, Pid, at_rest(Monitored, Now))};
+        false -> Seen
     end.
 
 without_first(none) -> none;
@@ -545,13 +609,15 @@ lock_queue(_) -> none.
 
 %% Who has the locks that others wait for.
 lock_holders(mnesia_locker, Queue, Until) when is_list(Queue) -> of_transactions(Queue, Until);
-lock_holders(global_name_server, _, _) ->
+lock_holders(global_name_server, _, _) -> lists:sublist([Pid || {_, Pid} <- global_locks()], ?LARGEST);
+lock_holders(_, _, _) -> [].
+
+global_locks() ->
     case ets:info(global_locks, size) of
         Size when is_integer(Size), Size =< ?LOCKS ->
-            lists:sublist([Pid || {_, _, Pids} <- ets:tab2list(global_locks), {Pid, _} <- lists:sublist(Pids, 1)], ?LARGEST);
+            [{Id, Pid} || {Id, _, Pids} <- ets:tab2list(global_locks), {Pid, _} <- lists:sublist(Pids, 1)];
         _ -> []
-    end;
-lock_holders(_, _, _) -> [].
+    end.
 
 %% Each that waits knows for whom. Those that try again and again wait for nobody: then who has one all the time is meant.
 of_transactions(Queue, Until) ->

@@ -295,10 +295,12 @@ unanswered(Until) ->
     Began = now_ms(),
     case erlang:system_info(process_count) =< ?FEW_PROCESSES of
         true ->
+            Control = control(),
             Before = maps:from_list([{Pid, Call} || Pid <- processes(), Call <- calls_now(Pid)]),
             wait(max(0, Until - now_ms())),
+            Did = control_did(Control),
             Still = [{Call, Pid} || {Pid, {Call, Reductions}} <- maps:to_list(Before), {Again, Now} <- calls_now(Pid),
-                                    Again =:= Call, Now - Reductions =< ?ASKED_REDUCTIONS],
+                                    Again =:= Call, Now - Reductions =< stayed_in(Call, Did)],
             Alike = maps:groups_from_list(fun({Call, Label, _}) -> {Call, Label} end,
                                           [{Call, labelled_apart(Pid), Pid} || {Call, Pid} <- lists:sublist(Still, ?NAMED_CALLERS)]),
             #{ms => max(1, now_ms() - Began), count => length(Still),
@@ -307,6 +309,9 @@ unanswered(Until) ->
                               <- ranked(?LARGEST, [{length(Of), {Key, Of}} || {Key, Of} <- maps:to_list(Alike)])]};
         false -> too_many
     end.
+
+stayed_in({{lock, _}, _, _}, _) -> ?ASKED_REDUCTIONS;
+stayed_in(_, Did) -> ?STAYED_REDUCTIONS + Did.
 
 calls_now(Pid) ->
     case process_info(Pid, [status, reductions, current_stacktrace, monitors]) of

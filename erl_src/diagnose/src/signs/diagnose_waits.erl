@@ -80,7 +80,8 @@ of_unresponsive(#{}) -> [].
 
 %% @doc The sign of a process that many wait for. Where their messages still lie in its mailbox, that says it.
 -spec of_awaited(diagnose_types:awaited()) -> [diagnose_types:sign()].
-of_awaited(#{for := lock, count := Count, ms := Ms, depth := Depth, status := Status, kinds := Kinds} = Awaited) ->
+of_awaited(#{for := lock, ms := Ms, depth := Depth, status := Status, kinds := Kinds, name := Name} = Awaited) ->
+    Count = try_for_lock(Awaited),
     [sign(awaited,
           #{for => lock, processes => Count, ms => Ms, messages => Depth, status => Status, in => unknown, 'of' => kinds_of(Kinds),
             holds => [#{process => process(One),
@@ -88,11 +89,14 @@ of_awaited(#{for := lock, count := Count, ms := Ms, depth := Depth, status := St
                         in => in(In)}
                       || #{label := Label, in := In} = One <- maps:get(holds, Awaited, [])],
             nodes => maps:get(nodes, Awaited, [])},
-          lock_advice([Node || #{answers := false} = Node <- maps:get(nodes, Awaited, [])]),
-          diagnose_proof:look())];
-of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Awaited) when Depth < ?BEHIND ->
+          lock_advice(Name, [Node || #{answers := false} = Node <- maps:get(nodes, Awaited, [])]),
+          diagnose_proof:look())
+     || not is_standby(Awaited)];
+of_awaited(#{ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Awaited) when Depth < ?BEHIND ->
+    Count = waited(Awaited),
+    Moved = moved(Awaited),
     [sign(awaited,
-          #{processes => Count, ms => Ms, messages => Depth, status => Status,
+          #{moved => Moved, processes => Count, ms => Ms, messages => Depth, status => Status,
             in => case In of [Frame | _] -> label(Frame); [] -> unknown end,
             came => case Awaited of
                         #{at_rest := true, came := Came, watched_ms := For} -> #{count => Came, ms => For};
@@ -111,20 +115,47 @@ of_awaited(#{count := Count, ms := Ms, depth := Depth, status := Status, in := I
                          end,
             'of' => kinds_of(Kinds)},
           case 2 * Depth >= Count of
-              _ when map_get(at_rest, Awaited) -> at_rest_advice(Awaited);
+              _ when map_get(at_rest, Awaited) -> at_rest_advice(Awaited, Moved);
               true -> "Their calls wait in its mailbox, and it does not receive them: find out what it waits for.";
               false ->
                   "It has received these calls and has not answered them: it may be a pool whose members were not given back, a limit that"
                   " is too low, or a server that itself waits for something. Check what it hands out and to whom. (If they ask it for work"
                   " and there is none, nothing is wrong.)"
           end,
-          diagnose_proof:look())];
+          diagnose_proof:look())
+     || Moved =:= unknown orelse Count >= least(Awaited) andalso not take_turns(Awaited)];
 of_awaited(#{}) -> [].
 
-lock_advice([]) ->
-    "Find the process that holds the lock (mnesia:system_info(held_locks) and lock_queue; for global: ets:tab2list(global_locks)),"
-    " and what it waits for. Make no calls and send no messages inside a transaction, and lock rows instead of tables.";
-lock_advice([_ | _]) ->
+%% Where all that try were counted, no more.
+try_for_lock(#{standby := #{waiting := Waiting}, count := Count}) -> min(Waiting, Count);
+try_for_lock(#{count := Count}) -> Count.
+
+%% Each lock is kept by its leader, few others wait to take over, and nobody waits for these.
+is_standby(#{standby := #{locks := Locks, needed := 0}} = Awaited) -> try_for_lock(Awaited) < ?AWAITED_FEW * Locks;
+is_standby(#{}) -> false.
+
+%% Who was answered and called again, or gave up, has not waited all the time: of those that were watched, so many in their time.
+waited(#{count := Count, ms := Ms, watched_ms := For, turns := #{asked := Asked, moved := Moved}}) when Asked > 0 ->
+    max(0, round(Count * (1 - Moved * Ms / (Asked * For))));
+waited(#{count := Count}) -> Count.
+
+moved(#{watched_ms := For, turns := #{asked := Asked, moved := Moved}}) when Moved > 0 -> #{count => Moved, asked => Asked, ms => For};
+moved(#{}) -> unknown.
+
+least(#{name := code_server}) -> ?AWAITED_FEW;
+least(#{}) -> ?AWAITED.
+
+%% As at a limiter: those that it lets through come back, and it does not take long until each has had its turn.
+take_turns(#{watched_ms := For, turns := #{asked := Asked, moved := Moved, back := Back}}) ->
+    Back > 0 andalso Asked * For =< Moved * ?TURN_MS.
+
+lock_advice(global_name_server, []) ->
+    "Find out what the process that holds the lock waits for (ets:tab2list(global_locks) tells who has which). Make no calls inside of"
+    " global:trans/2, and bound its retries. (If they wait to take over from it, nothing is wrong.)";
+lock_advice(_, []) ->
+    "Find the process that holds the lock (mnesia:system_info(held_locks) and lock_queue), and what it waits for. Make no calls and send no"
+    " messages inside a transaction, and lock rows instead of tables.";
+lock_advice(_, [_ | _]) ->
     "That node is connected, and does not answer: see whether it is stopped, hangs or has no memory. All wait until it goes on or the"
     " connection ends: net_ticktime of kernel (60 s by default) bounds that, and erlang:disconnect_node/1 ends it now.".
 
@@ -134,7 +165,7 @@ is_loading(#{}) -> false.
 
 %% What it has lent is only known where somebody is seen who may have it, and is in the middle of something: whom it monitors. Others of
 %% the callers' kind may just be clients that it serves meanwhile.
-at_rest_advice(#{holders := Holders} = Awaited) ->
+at_rest_advice(#{holders := Holders} = Awaited, Moved) ->
     case {is_loading(Awaited), is_inside(maps:get(monitored, Awaited, none)), is_inside(Holders)} of
         {true, _, _} -> on_load_advice(Awaited);
         {false, true, _} -> ["It has received these calls and waits for its next message. Its resources are used up", lent_advice()];
@@ -142,6 +173,10 @@ at_rest_advice(#{holders := Holders} = Awaited) ->
             ["It has received these calls and waits for its next message. If the others of their kind that are idle hold something of it,"
              " its resources are used up", lent_advice(), " If they hold nothing, it never answers: look for a call that it does not answer"
              " at once (noreply), and for which nobody calls gen_server:reply/2."];
+        {false, false, false} when Moved =/= unknown ->
+            "It waits in its own loop for its next message, and some of its callers are answered or give up. Its limit may be too low for"
+            " so many, or some calls are never answered (noreply, and nobody calls gen_server:reply/2). (If they take turns by design, or"
+            " ask it for work, nothing is wrong.)";
         {false, false, false} ->
             "It has received these calls, and waits in its own loop for its next message: it answers them later, or never. Find out what"
             " happens to a call that it does not answer at once (noreply): each way must end in gen_server:reply/2, also if the process"
