@@ -3125,7 +3125,9 @@ more_schedulers_than_processors_are_told_of(_) ->
     ?assertEqual([[], [], []], [Found(7, 1), Found(15, 4), Found(16, unknown)]),
     ?assertEqual([2, 3, 1, unknown, unknown, unknown],
                  [diagnose_probe:quota(Read) || Read <- [{ok, ~"200000 100000\n"}, {ok, ~"200001 100000\n"}, {ok, ~"5000 100000\n"},
-                                                         {ok, ~"max 100000\n"}, {ok, ~""}, {error, enoent}]]).
+                                                         {ok, ~"max 100000\n"}, {ok, ~""}, {error, enoent}]]),
+    %% The VM knows a quota of version 1 of control groups, which the file of version 2 does not tell.
+    ?assertEqual([1, 2, unknown], [diagnose_probe:least_known(Counts) || Counts <- [[2, 1, unknown], [2, unknown, 4], [unknown, unknown]]]).
 
 %% A heap that no collection makes smaller, in many, and most of the memory.
 heaps_that_many_asked_for_are_told_of(_) ->

@@ -712,12 +712,16 @@ emulator() ->
 
 has_jit(Architecture) -> lists:any(fun(Name) -> lists:prefix(Name, Architecture) end, ["x86_64", "amd64", "aarch64", "arm64", "win32"]).
 
-%% @doc How many processors the machine, or the quota of the VM's control group (version 2 of Linux), lets the VM have.
+%% @doc How many processors the machine, or the quota of the VM's control group, lets the VM have. The VM reads the quota when it
+%% starts, of versions 1 and 2 of control groups. The file is of version 2, and tells of one that was set since.
 -spec processors() -> pos_integer() | unknown.
 processors() ->
-    Of = [Count || Count <- [erlang:system_info(logical_processors_available), quota(prim_file:read_file("/sys/fs/cgroup/cpu.max"))],
-                   is_integer(Count)],
-    case Of of [] -> unknown; _ -> lists:min(Of) end.
+    least_known([erlang:system_info(logical_processors_available), erlang:system_info(cpu_quota),
+                 quota(prim_file:read_file("/sys/fs/cgroup/cpu.max"))]).
+
+%% @doc The least of these that are known.
+-spec least_known([pos_integer() | unknown]) -> pos_integer() | unknown.
+least_known(Counts) -> case [Count || Count <- Counts, is_integer(Count)] of [] -> unknown; Known -> lists:min(Known) end.
 
 %% Microseconds of processor time for each period, or max.
 -spec quota({ok, binary()} | {error, term()}) -> pos_integer() | unknown.

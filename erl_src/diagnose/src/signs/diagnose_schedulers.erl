@@ -30,8 +30,8 @@ too_few(#{emulator := #{blockers := [_ | _] = Blockers}, schedulers := Scheduler
 too_few(#{schedulers := Schedulers, processors := Processors} = Look) when is_integer(Processors), Schedulers < Processors ->
     [sign(too_few_schedulers, #{schedulers => Schedulers, processors => Processors, blockers => []},
           "Work waits while processors are idle. The VM starts a scheduler for each processor that it may use, unless +S or"
-          " erlang:system_flag(schedulers_online, N) says otherwise, or a quota was smaller when it started: remove +S, or set N to the"
-          " number of processors.", diagnose_proof:look())
+          " erlang:system_flag(schedulers_online, N) says otherwise: remove +S, or set N to the number of processors.",
+          diagnose_proof:look())
      || always_waits(Look)];
 too_few(#{}) -> [].
 
