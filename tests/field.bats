@@ -66,6 +66,8 @@ field() {
 
 @test "field: audit_two_on_a_line" { field --once audit_two_on_a_line; }
 
+@test "field: backlog_full" { field --once backlog_full; }
+
 @test "field: bag_key" { field --once bag_key; }
 @test "field: binary_messages" { field --once binary_messages; }
 
@@ -305,6 +307,8 @@ field() {
 
 @test "field: ordered_scans" { field --once ordered_scans; }
 @test "field: os_processes" { field --once os_processes; }
+
+@test "field: packets_lost" { field --once packets_lost; }
 
 @test "field: piled_up_binaries" { field --once piled_up_binaries; }
 

@@ -25,6 +25,12 @@
 %% in accept.
 -define(BACKLOG_LOOKS, 6).
 -define(BACKLOG, 5).
+%% So many attempts to connect are dropped while a socket of the node is full at so many looks.
+-define(REFUSED, 10).
+-define(FULL_LOOKS, 2).
+%% Packets that a socket of UDP loses a second, and the part of all that come.
+-define(DROPPED_A_SECOND, 10).
+-define(DROPPED_PART, 0.01).
 %% Sockets that are left behind, of which there are more and more; or so many. And so many that nobody reads.
 -define(LEFT_SOCKETS, 20).
 -define(MANY_LEFT_SOCKETS, 100).

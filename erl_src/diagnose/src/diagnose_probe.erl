@@ -25,7 +25,7 @@
          local_text/2, starting/1, in_common/3, not_loaded/1, unanswered/1, places/1, place/1, logging/2, log_events/1, caller_of_logger/1, arrivals/1,
          debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, large_code/1, file_owners/1, ticks/1, too_many_ticks/2,
          suspenders/3, who_call/2, freed_natively/2, growth/2,
-         mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1, answered_meanwhile/3, standby/1]).
+         mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1, answered_meanwhile/3, standby/1, losses/1, counter_of/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -100,6 +100,7 @@
 -include("probe/shares.hrl").
 -include("probe/serving.hrl").
 -include("probe/piles.hrl").
+-include("probe/losses.hrl").
 -include("probe/places.hrl").
 -include("probe/logging.hrl").
 -include("probe/arrivals.hrl").
@@ -189,7 +190,7 @@ nothing_known(Nif) ->
       traced => unknown, native_times => unknown, nagle_delays => unknown, flaps => unknown, retries => unknown,
       lookups => unknown, makers => unknown, births => unknown,
       starts => unknown, programs => unknown,
-      wakes => unknown, ticks => [], awaited => [], not_accepted => unknown, starting => unknown, stopping => unknown,
+      wakes => unknown, ticks => [], awaited => [], not_accepted => unknown, losses => unknown, starting => unknown, stopping => unknown,
       unanswered => unknown,
       left_sockets => unknown, piles => unknown, places => unknown, logging => unknown,
       growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [], arrivals => [],
@@ -349,6 +350,7 @@ look_closer(Keeper, Rows, Names,
     Programs = begun(fun() -> programs(Window - ?BEFORE_END_MS) end),
     Transactions = begun(fun() -> transactions(Window - ?BEFORE_END_MS) end),
     Backlogs = begun(fun() -> not_accepted(Window - ?BEFORE_END_MS) end),
+    Losses = begun(fun() -> losses(Window - ?BEFORE_END_MS) end),
     Left = begun(fun() -> left_sockets(Window - ?BEFORE_END_MS) end),
     Piles = begun(fun() -> piles(Window - ?BEFORE_END_MS) end),
     Logging = begun(fun() -> logging(maps:values(Names), Window - ?BEFORE_END_MS) end),
@@ -379,6 +381,7 @@ look_closer(Keeper, Rows, Names,
                             programs => known(answered(Programs, Window + ?ANSWER_MS)),
                             transactions => known(answered(Transactions, Window + ?ANSWER_MS)),
                             not_accepted => known(answered(Backlogs, Window + ?ANSWER_MS)),
+                            losses => known(answered(Losses, Window + ?ANSWER_MS)),
                             nagle_delays => known(answered(Delays, Window + ?ANSWER_MS)),
                             left_sockets => known(answered(Left, Window + 2 * ?ANSWER_MS)),
                             piles => known(answered(Piles, Window + 2 * ?ANSWER_MS)),

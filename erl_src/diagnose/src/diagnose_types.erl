@@ -7,7 +7,7 @@
               traced/0,
               beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, large_code/0, file_owners/0, asks/0, starts/0, parent/0, programs/0,
               wakes/0, ticks/0,
-              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
+              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, losses/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
               starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
               nagle_delays/0, flaps/0, other_threads/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
@@ -40,6 +40,7 @@
                   retries := [retries()] | none | unknown,
                   awaited := [awaited()],
                   not_accepted := not_accepted() | unknown,
+                  losses := losses() | unknown,
                   left_sockets := left_sockets() | unknown,
                   piles := piles() | too_many | unknown,
                   places := places() | too_many | unknown,
@@ -384,6 +385,15 @@
                                                    | none}]}.
 %% Sockets that listen, on which so many connections waited to be accepted at each look; whether a process waited in accept at the first
 %% or the last one; and who owns the socket. acceptors: of the owner and some that are linked to it, where most wait for something else.
+-type losses() :: #{ms := pos_integer(), looks | refused := non_neg_integer(),
+                    full := [#{port | backlog := non_neg_integer(), times := pos_integer(), pid := binary(), name := atom(),
+                               label := mfa() | unknown}],
+                    udp := [#{port := non_neg_integer(), dropped := pos_integer(), came := non_neg_integer(),
+                              active := boolean() | once | integer(), read_packets := pos_integer(), buffer := pos_integer() | unknown,
+                              pid := binary(), name := atom(), label := mfa() | unknown}]}.
+%% What the system drops. refused: attempts to connect, of all programs that share the network, since a socket that listens had no room.
+%% full: at so many looks as many waited to be accepted as the backlog of a socket of this node lets. udp: packets for which a socket had no
+%% room, how many were read, and its options.
 -type left_sockets() :: #{ms := pos_integer(), alarms := [binary()],
                           sockets := [#{what := there | here | unread, count := pos_integer(), more := integer(),
                                         asked := non_neg_integer(), most := [{mfa() | unknown, frame(), Count :: pos_integer()}]}]}.
@@ -493,7 +503,7 @@
 
 -type kind() :: code_lookups | postponed_events | unresponsive
               | slow_emulator | too_few_schedulers | overloaded | near_limit | deep_mailbox | awaited
-              | not_accepted | sockets_left | processes_pile_up | nodes_flap | connect_loop
+              | not_accepted | packets_dropped | sockets_left | processes_pile_up | nodes_flap | connect_loop
               | starting_application | stopping_node | restart_loop | scanning_receive
               | high_priority | low_priority | debugging_left_on
               | long_schedules | native_time | nagle_delay | table_scan | os_processes | timer_wakeups | many_starts | collecting_together

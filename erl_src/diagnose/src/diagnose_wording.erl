@@ -415,6 +415,17 @@ evidence(not_accepted, #{port := Port, least := Least, most := Most, looks := Lo
                      [[", and ", count(ForClients), " wait for a client (a handshake of TLS, recv)"] || ForClients > 0]]
                     || #{acceptors := #{asked := Asked, count := Count, in := In, for_clients := ForClients}} <- [Evidence],
                        not IsAccepting]]);
+evidence(not_accepted, #{port := Port, backlog := Backlog, full := Full, looks := Looks, ms := Ms, refused := Refused, owner := Owner,
+                         label := Label}) ->
+    io_lib:format("has no room for connections that wait to be accepted on port ~b (owner ~ts~ts): its backlog of ~ts is used up at ~b of"
+                  " ~b looks, and the system has dropped ~ts attempts to connect within ~.1f s",
+                  [Port, Owner, [[", ", Label] || Label =/= unknown], count(Backlog), Full, Looks, count(Refused), Ms / 1000]);
+evidence(packets_dropped, #{port := Port, dropped_a_second := Second, part := Part, ms := Ms, buffer := Buffer, active := Active,
+                            read_packets := Packets, owner := Owner, label := Label}) ->
+    io_lib:format("loses ~ts packets of UDP a second (~b % of those that come) on port ~b (owner ~ts~ts), measured for ~.1f s: the system"
+                  " drops what its buffer~ts has no room for ({active, ~ts}, {read_packets, ~b})",
+                  [count(Second), round(100 * Part), Port, Owner, [[", ", Label] || Label =/= unknown], Ms / 1000,
+                   [[" of ", bytes(Buffer)] || is_integer(Buffer)], case Active of n -> "N"; _ -> atom_to_list(Active) end, Packets]);
 evidence(sockets_left, #{what := What, sockets := Sockets, more := More, ms := Ms, owners := Owners, 'of' := Of, alarms := Alarms}) ->
     io_lib:format("has ~ts sockets ~ts for ~.1f s and more~ts~ts~ts",
                   [count(Sockets),
@@ -895,7 +906,8 @@ may_be_unknown() ->
      {wakes, "How often timers and own messages wake processes"}, {links, "The monitors, links and timers"},
      {processes_beside, "What of the memory of processes is in none of them"},
      {reloads, "Whether modules are loaded again and again"}, {traced, "Whether processes are traced"},
-     {not_accepted, "Whether connections wait to be accepted"}, {left_sockets, "Whether sockets are left behind"},
+     {not_accepted, "Whether connections wait to be accepted"},
+     {losses, "Whether the system drops packets, or attempts to connect"}, {left_sockets, "Whether sockets are left behind"},
      {piles, "Whether processes pile up"}, {starting, "Whether an application is being started"},
      {stopping, "Whether the node is stopping"},
      {transactions, "Whether transactions of mnesia are begun again"},
@@ -921,7 +933,7 @@ why_unknown(Key, _, _) when Key =:= native_times; Key =:= retries ->
     "somebody else traces, or tracing needed more time or memory than its limit";
 why_unknown(mapped, _, #{emulator := #{off := [_ | _]}}) -> "the allocator of heaps is off";
 why_unknown(Key, _, _) when Key =:= files; Key =:= nagle_delays; Key =:= elsewhere; Key =:= mapped; Key =:= not_accepted;
-                       Key =:= left_sockets ->
+                       Key =:= left_sockets; Key =:= losses ->
     "the node has no /proc as Linux has it, has too many ports, or did not read it within its limits of time and memory";
 why_unknown(_, _, _) -> "that took more time or memory than its limit".
 

@@ -66,7 +66,7 @@
          who_is_deep_in_a_callback_is_known_for_a_server/1,
          who_sleeps_is_said_to_sleep/1, who_copies_a_binary_at_each_step_is_told_so/1,
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
-         connections_that_nobody_accepts_are_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
+         connections_that_nobody_accepts_are_told_of/1, what_the_system_drops_is_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
          where_processes_wait_is_told/1, a_place_is_told_by_one_function_of_each_module/1,
          who_logs_without_end_is_told_of/1, handlers_of_logger_that_get_too_much_are_told_of/1, files_that_are_not_closed_are_told_of/1,
          what_comes_to_a_deep_mailbox_is_told_of/1, what_others_trace_comes_to_them_as_before/1, who_is_slow_by_its_own_work_is_told_so/1,
@@ -223,7 +223,7 @@ all() ->
      keys_with_many_rows_are_told_of,
      heaps_that_are_mapped_are_told_of,
      many_that_collect_are_told_of, functions_of_a_busy_node_are_told, starts_by_the_thousand_are_told_of, handshakes_are_told_of,
-     who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of,
+     who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of, what_the_system_drops_is_told_of,
      who_waits_for_an_answer_all_the_time_is_told,
      where_processes_wait_is_told, a_place_is_told_by_one_function_of_each_module,
      who_logs_without_end_is_told_of,
@@ -810,6 +810,48 @@ connections_that_nobody_accepts_are_told_of(_) ->
     {ok, Accepted} = gen_tcp:accept(Listens),
     ?assertEqual([], Looked()),
     [ok = gen_tcp:close(Which) || Which <- [Accepted, Connected, Listens]].
+
+%% Attempts to connect that find no room, and packets that are not read in time.
+what_the_system_drops_is_told_of(_) ->
+    Owner = #{port => 8125, pid => ~"<0.9.0>", name => statsd, label => unknown},
+    Losses = fun(More) -> #{losses => maps:merge(#{ms => 2000, looks => 100, refused => 0, full => [], udp => []}, More)} end,
+    Full = fun(Refused, Times) -> Losses(#{refused => Refused, full => [Owner#{backlog => 5, times => Times}]}) end,
+    [#{subject := node, signs := [#{kind := not_accepted} = Sign]}] = found(Full(30, 4), []),
+    ?assertEqual("has no room for connections that wait to be accepted on port 8125 (owner <0.9.0> (statsd)): its backlog of 5 is used up at 4"
+                 " of 100 looks, and the system has dropped 30 attempts to connect within 2.0 s", said(Sign)),
+    %% Those of another program; and a socket of this node that only has few at times.
+    [?assertEqual([], signs(Few, [])) || Few <- [Losses(#{refused => 1000}), Full(9, 90), Full(900, 1)]],
+    Always = #{not_accepted => #{looks => 10, ms => 3000, sockets => [Owner#{least => 6, most => 6, accepting => false}]}},
+    ?assertMatch([{not_accepted, #{least := 6}}], signs(maps:merge(Always, Full(30, 90)), [])),
+    Udp = fun(Dropped, Came) ->
+                  Losses(#{udp => [Owner#{dropped => Dropped, came => Came, active => once, read_packets => 5, buffer => 16_384}]})
+          end,
+    [#{subject := node, signs := [#{kind := packets_dropped} = Lost]}] = found(Udp(200, 600), []),
+    ?assertEqual("loses 100 packets of UDP a second (25 % of those that come) on port 8125 (owner <0.9.0> (statsd)), measured for 2.0 s: the"
+                 " system drops what its buffer of 16.4 kB has no room for ({active, once}, {read_packets, 5})", said(Lost)),
+    [?assertEqual([], signs(Udp(Dropped, Came), [])) || {Dropped, Came} <- [{19, 0}, {200, 20_000}]],
+    Text = [~"TcpExt: SyncookiesSent ListenOverflows ListenDrops", ~"TcpExt: 1 23 45", ~"IpExt: InOctets", ~"IpExt: 6", <<>>],
+    ?assertEqual([23, 6, unknown], [diagnose_probe:counter_of(Name, Text) || Name <- [~"ListenOverflows", ~"InOctets", ~"OutOctets"]]),
+    ?assertEqual(unknown, diagnose_probe:counter_of(~"ListenOverflows", [~"TcpExt: SyncookiesSent ListenOverflows", ~"TcpExt: 1"])),
+    {ok, Socket} = gen_udp:open(0, [{active, false}, {recbuf, 4096}, {ip, {127, 0, 0, 1}}]),
+    {ok, Port} = inet:port(Socket),
+    {ok, Listens} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}, {backlog, 1}]),
+    {ok, Listening} = inet:port(Listens),
+    Clients = [gen_tcp:connect({127, 0, 0, 1}, Listening, [], 100) || _ <- lists:seq(1, 3)],
+    Sender = spawn(fun() -> {ok, Client} = gen_udp:open(0), sends_on(Client, Port) end),
+    #{udp := Lossy, full := Filled} = diagnose_probe:losses(now_ms() + 1000),
+    true = exit(Sender, kill),
+    [ok = gen_tcp:close(Client) || {ok, Client} <- Clients],
+    Own = list_to_binary(pid_to_list(self())),
+    ?assertMatch([#{dropped := Dropped, came := 0, active := false, pid := Own}] when Dropped > 0, [One || #{port := P} = One <- Lossy, P =:= Port]),
+    ?assertMatch([#{backlog := 1, times := Times}] when Times > 0, [One || #{port := P} = One <- Filled, P =:= Listening]),
+    ok = gen_tcp:close(Listens),
+    ok = gen_udp:close(Socket).
+
+sends_on(Client, Port) ->
+    ok = gen_udp:send(Client, {127, 0, 0, 1}, Port, <<0:8000>>),
+    timer:sleep(1),
+    sends_on(Client, Port).
 
 %% Of few processes all are asked. One that waits in vain looks like one that waits for work, so that is no finding.
 who_waits_for_an_answer_all_the_time_is_told(_) ->
@@ -1547,6 +1589,7 @@ nothing() ->
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
       transactions => none, mapped => #{faults => 0, segments => 0, own_carrier => 524_288, ms => 2000},
       not_accepted => #{looks => 1, ms => 1, sockets => []}, starting => #{ms => 1, applications => [], starts => []}, stopping => none,
+      losses => #{ms => 1, looks => 1, refused => 0, full => [], udp => []},
       left_sockets => #{ms => 1, sockets => [], alarms => []}, piles => #{ms => 1, pile => none},
       unanswered => #{ms => 1, count => 0, most => []},
       places => #{ms => 1, most => []}, logging => unknown, arrivals => [],

@@ -6,6 +6,8 @@
 %% So much of the system's list of sockets is read, in parts.
 -define(SOCKET_BYTES, 2_000_000).
 -define(SOCKET_PART, 65_536).
+%% Where the system has many connections that are closed, and the machine is busy, no more is read.
+-define(SOCKETS_MS, 250).
 -define(UNREAD_BYTES, 4096).
 -define(ASKED_OWNERS, 30).
 -define(ALARM_BYTES, 100_000).
@@ -59,7 +61,8 @@ moved(Port, Key) ->
 
 %% Those with bytes that the system has for their owner, what was read before, and what the owner has done.
 unread(Ports) ->
-    Waiting = maps:from_list(lists:append([unread_in(File) || File <- ["/proc/self/net/tcp", "/proc/self/net/tcp6"]])),
+    Until = now_ms() + ?SOCKETS_MS,
+    Waiting = maps:from_list(lists:append([unread_in(File, Until) || Ports =/= [], File <- ["/proc/self/net/tcp", "/proc/self/net/tcp6"]])),
     maps:from_list([{Port, {unread, Bytes, Read, Done}}
                     || map_size(Waiting) > 0, Port <- Ports, {ok, {Address, Number}} <- [of_open(fun prim_inet:sockname/1, Port)],
                        {ok, {Other, Its}} <- [of_open(fun prim_inet:peername/1, Port)],
@@ -70,29 +73,31 @@ unread(Ports) ->
 
 of_open(Ask, Port) -> try Ask(Port) catch _:_ -> closed end.
 
-unread_in(File) ->
+unread_in(File, Until) ->
     case prim_file:open(File, [read, binary]) of
         {ok, Fd} ->
-            Found = unread_in(Fd, <<>>, 0, []),
+            Found = unread_in(Fd, <<>>, 0, [], Until),
             _ = prim_file:close(Fd),
             Found;
         {error, _} -> []
     end.
 
-unread_in(Fd, Cut, Read, Found) when Read < ?SOCKET_BYTES ->
-    case prim_file:read(Fd, ?SOCKET_PART) of
+unread_in(Fd, Cut, Read, Found, Until) when Read < ?SOCKET_BYTES ->
+    case now_ms() < Until andalso prim_file:read(Fd, ?SOCKET_PART) of
         {ok, More} ->
             Lines = lines(<<Cut/binary, More/binary>>),
-            unread_in(Fd, lists:last(Lines), Read + byte_size(More), unread_of(lists:droplast(Lines)) ++ Found);
+            unread_in(Fd, lists:last(Lines), Read + byte_size(More), unread_of(lists:droplast(Lines)) ++ Found, Until);
         _ -> Found
     end;
-unread_in(_, _, _, Found) -> Found.
+unread_in(_, _, _, Found, _) -> Found.
 
 %% @doc The connections (01) among such lines that have so many bytes to be read.
 -spec unread_of([binary()]) -> [{{Local :: binary(), Remote :: binary()}, Bytes :: pos_integer()}].
 unread_of(Lines) ->
     [{{Local, Remote}, Bytes}
-     || Line <- Lines, [_, Local, Remote, <<"01">>, Queues | _] <- [binary:split(Line, <<" ">>, [global, trim_all])],
+     %% To look for its state first is cheap, where most lines have another one.
+     || Line <- Lines, binary:match(Line, <<" 01 ">>) =/= nomatch,
+        [_, Local, Remote, <<"01">>, Queues | _] <- [binary:split(Line, <<" ">>, [global, trim_all])],
         Bytes <- [binary_to_integer(lists:last(binary:split(Queues, <<":">>)), 16)], Bytes >= ?UNREAD_BYTES].
 
 %% @doc What is the same at both looks. By one that the other side has closed nothing was sent: it may have ended only its own sending, and

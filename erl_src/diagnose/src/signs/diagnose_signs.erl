@@ -10,7 +10,8 @@
 kinds() ->
     [unresponsive, slow_emulator, too_few_schedulers, overloaded, near_limit, tracing, debugging_left_on,
      states_asked_for, interpreted_code, dirty_queue,
-     suspended, low_priority, deep_mailbox, awaited, not_accepted, sockets_left, processes_pile_up, nodes_flap, connect_loop, nagle_delay,
+     suspended, low_priority, deep_mailbox, awaited, not_accepted, packets_dropped, sockets_left, processes_pile_up, nodes_flap,
+     connect_loop, nagle_delay,
      starting_application, stopping_node, restart_loop, scanning_receive,
      high_priority, table_scan, code_lookups, postponed_events, many_ticks, busy_process, long_schedules, native_time,
      os_processes, forced_collections, long_collection, collecting_together, copied_starts,

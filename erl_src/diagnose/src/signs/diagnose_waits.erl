@@ -17,7 +17,7 @@ of_process(Suspect, Look) -> suspended(Suspect, Look).
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
     awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ awaited_sockets(Look) ++ not_accepted(Look)
-        ++ nodes_flap(Look) ++ nagle(Look) ++ starting(Look) ++ stopping(Look).
+        ++ full_backlogs(Look) ++ packets_dropped(Look) ++ nodes_flap(Look) ++ nagle(Look) ++ starting(Look) ++ stopping(Look).
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
 %% all schedulers have seen it: where no port holds anything, that is what it waits for.
@@ -270,6 +270,34 @@ accept_advice(Socket) ->
      " accepts should do nothing else: it hands each connection to a process of its own.",
      [" If those that wait for a client are the ones that should accept, do that in the process of the connection, and give it a"
       " time-out (ssl:handshake/2, recv)." || #{acceptors := #{for_clients := ForClients}} <- [Socket], ForClients > 0]].
+
+%% Whoever accepts too slowly at times is told of where the system drops attempts meanwhile. It counts those of all programs, so a socket
+%% of this node must have been full, too. One where connections always wait is told of before.
+full_backlogs(#{losses := #{refused := Refused, looks := Looks, ms := Ms, full := Full}} = Look) when Refused >= ?REFUSED ->
+    Told = [Port || #{evidence := #{port := Port}} <- not_accepted(Look)],
+    [sign(not_accepted,
+          #{port => Port, backlog => Backlog, full => Times, looks => Looks, ms => Ms, refused => Refused, owner => process(Socket),
+            label => case Label of unknown -> unknown; _ -> label(Label) end},
+          "A client whose attempt is dropped tries again after 1, 3 and 7 s. Listen with a larger {backlog, N} (gen_tcp has 5 by default;"
+          " net.core.somaxconn is the most). Have several processes accept, which do nothing else: each hands the connection on at once.",
+          diagnose_proof:look())
+     || #{port := Port, backlog := Backlog, times := Times, label := Label} = Socket <- Full, Times >= ?FULL_LOOKS,
+        not lists:member(Port, Told)];
+full_backlogs(#{}) -> [].
+
+packets_dropped(#{losses := #{ms := Ms, udp := Udp}}) ->
+    [sign(packets_dropped,
+          #{port => Port, dropped_a_second => 1000 * Dropped div Ms, part => Dropped / (Dropped + Came), ms => Ms, buffer => Buffer,
+            active => case is_integer(Active) of true -> n; false -> Active end, read_packets => Packets, owner => process(Socket),
+            label => case Label of unknown -> unknown; _ -> label(Label) end},
+          "They come faster than they are read, at least at times, and nobody is told of those that are lost. Enlarge the buffer ({recbuf,"
+          " Bytes}; net.core.rmem_max is the most), and read more at a time ({active, N} instead of {active, once}, {read_packets, N}). The"
+          " owner should only take packets, and hand them on to other processes.",
+          diagnose_proof:look())
+     || #{port := Port, dropped := Dropped, came := Came, buffer := Buffer, active := Active, read_packets := Packets,
+          label := Label} = Socket <- Udp,
+        1000 * Dropped >= ?DROPPED_A_SECOND * Ms, Dropped >= ?DROPPED_PART * (Dropped + Came)];
+packets_dropped(#{}) -> [].
 
 %% The VM loses hardly any connection by itself.
 nodes_flap(#{flaps := #{ms := Ms, nodes := Nodes, by := By} = Flaps}) ->
