@@ -341,6 +341,8 @@ field() {
 @test "field: queue_index" { field --once queue_index; }
 @test "field: range_listed" { field --once range_listed; }
 
+@test "field: read_in_pieces" { field --once read_in_pieces; }
+
 @test "field: reads_blocked" { field --once reads_blocked; }
 
 @test "field: reconnects_at_once" { field --once reconnects_at_once; }

@@ -46,6 +46,8 @@
 -define(STARTING_MS, 2000).
 %% A node that was started so long ago should have started its applications, also if it goes on.
 -define(UP_MS, 10_000).
+%% Reductions of init a second: each question takes 14 or more.
+-define(INIT_ASKED, 14).
 %% A mailbox that falls to a fifth of what waited there so often, and once a second, is one that its process lets fill, and empties.
 -define(EMPTIED, 3).
 %% A collection of 200 kB or more that stops its process for so long, more than once; or so much of its time spent on at least so many.
@@ -367,3 +369,7 @@
 -define(LOGGED_A_SECOND, 1000).
 %% No machine has so many bytes.
 -define(PETABYTE, (1 bsl 50)).
+%% A process reads its socket so often, in pieces that fill most of its buffer, which is no larger.
+-define(READS_A_SECOND, 1000).
+-define(BUFFER_FILLED, 0.8).
+-define(SMALL_BUFFER, 16_384).

@@ -25,7 +25,8 @@
          local_text/2, starting/1, in_common/3, not_loaded/1, unanswered/1, places/1, place/1, logging/2, log_events/1, caller_of_logger/1, arrivals/1,
          debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, large_code/1, file_owners/1, ticks/1, too_many_ticks/2,
          suspenders/3, who_call/2, freed_natively/2, growth/2,
-         mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1, answered_meanwhile/3, standby/1, losses/1, counter_of/2]).
+         mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1, answered_meanwhile/3, standby/1, losses/1, counter_of/2,
+         reads/1]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -190,7 +191,7 @@ nothing_known(Nif) ->
       traced => unknown, native_times => unknown, nagle_delays => unknown, flaps => unknown, retries => unknown,
       lookups => unknown, makers => unknown, births => unknown,
       starts => unknown, programs => unknown,
-      wakes => unknown, ticks => [], awaited => [], not_accepted => unknown, losses => unknown, starting => unknown, stopping => unknown,
+      wakes => unknown, ticks => [], awaited => [], not_accepted => unknown, losses => unknown, reads => [], starting => unknown, stopping => unknown,
       unanswered => unknown,
       left_sockets => unknown, piles => unknown, places => unknown, logging => unknown,
       growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [], arrivals => [],
@@ -449,6 +450,12 @@ look_closer(Keeper, Rows, Names,
              [_ | _] = Shares -> tell(Keeper, #{shares => Shares}, Bytes);
              _ -> ok
          end,
+    ok = case lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_mostly_busy(Samples), is_at_sockets(Samples)], ?KEPT) of
+             [] -> ok;
+             Readers ->
+                 Reads = within(fun() -> reads(Readers) end, min(Deadline, now_ms() + ?READ_MS + ?ANSWER_MS)),
+                 tell(Keeper, #{reads => [One || is_list(Reads), One <- Reads]}, Bytes)
+         end,
     Retries = case machines(Suspects) of
                   [] -> none;
                   Machines -> within(fun() -> retries(Machines) end, min(Deadline, now_ms() + ?RETRIES_MS + 2 * ?LAST_ANSWER_MS))
@@ -533,6 +540,8 @@ is_always_busy(Samples) -> Samples =/= [] andalso not lists:any(fun({Status, _, 
 is_mostly_busy(Samples) ->
     Waits = lists:sum([Times || {Status, _, Times} <- Samples, is_resting(Status)]),
     2 * Waits < lists:sum([Times || {_, _, Times} <- Samples]).
+
+is_at_sockets(Samples) -> lists:any(fun({_, Stack, _}) -> lists:keymember(prim_inet, 1, Stack) end, Samples).
 
 is_resting(Status) -> Status =:= waiting orelse Status =:= suspended.
 

@@ -7,7 +7,7 @@
               traced/0,
               beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, large_code/0, file_owners/0, asks/0, starts/0, parent/0, programs/0,
               wakes/0, ticks/0,
-              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, losses/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
+              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, losses/0, reads/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
               starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
               nagle_delays/0, flaps/0, other_threads/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
@@ -41,6 +41,7 @@
                   awaited := [awaited()],
                   not_accepted := not_accepted() | unknown,
                   losses := losses() | unknown,
+                  reads := [reads()],
                   left_sockets := left_sockets() | unknown,
                   piles := piles() | too_many | unknown,
                   places := places() | too_many | unknown,
@@ -394,6 +395,9 @@
 %% What the system drops. refused: attempts to connect, of all programs that share the network, since a socket that listens had no room.
 %% full: at so many looks as many waited to be accepted as the backlog of a socket of this node lets. udp: packets for which a socket had no
 %% room, how many were read, and its options.
+-type reads() :: #{pid := binary(), ms | count := pos_integer(), bytes := non_neg_integer(), buffer := pos_integer(),
+                   active := boolean() | once | integer(), packet := term()}.
+%% How often a process that works reads a socket, what it gets by it, and the options of the socket: of the one that it reads most.
 -type left_sockets() :: #{ms := pos_integer(), alarms := [binary()],
                           sockets := [#{what := there | here | unread, count := pos_integer(), more := integer(),
                                         asked := non_neg_integer(), most := [{mfa() | unknown, frame(), Count :: pos_integer()}]}]}.
@@ -421,11 +425,13 @@
 %% Of some messages that came to a process whose mailbox was not read: tags and arities, and the names of some senders, or what these are.
 -type starting() :: #{ms := pos_integer(), up_ms => non_neg_integer(), applications := [atom()],
                       tables => [#{name := atom(), nodes := [#{node := node(), runs := boolean()}]}],
+                      boot => #{pid := binary(), name := atom(), in := frame() | none, done := non_neg_integer()} | none,
                       starts := [#{pid := binary(), name := atom(), stack := [frame()], in := frame() | none, asks := asks(),
                                    goes_on => true}]}.
 %% Applications that are being started, and processes that do it and wait for the same at two looks, or go on: then stack has what both
 %% looks have in common, and asks is of the second one. up_ms: since the node was started. tables: of mnesia that are not loaded,
-%% where one waits for such, and the other nodes that have copies.
+%% where one waits for such, and the other nodes that have copies. boot: the process of init that calls the functions of -s, -run and -eval,
+%% and has not come back from one at two looks; done: the reductions of init meanwhile.
 -type stopping() :: #{ms := pos_integer(), application := atom(), asks := asks()}.
 %% The node is stopping at two looks: which application it waits for, and whose end in turn, as at the first look.
 -type unanswered() :: #{ms := pos_integer(), count := non_neg_integer(),

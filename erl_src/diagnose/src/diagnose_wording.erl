@@ -277,7 +277,7 @@ evidence(busy_process, #{in := Function, mostly := Mostly, times := Times, looks
                   [how_often(Evidence), Function, Times, Looks,
                    mostly_in(Function, Mostly),
                    [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)],
-                   queued(maps:get(queued, Evidence, 0)), [share(Evidence), dets(Evidence)]]);
+                   queued(maps:get(queued, Evidence, 0)), [share(Evidence), dets(Evidence), pieces(Evidence)]]);
 evidence(scanning_receive, #{receive_in := Function, file := File, line := Line, messages := Messages, at_least_ms_a_call := Ms,
                              called_from := Caller, seen := Seen, looks := Looks}) ->
     io_lib:format("~ts (~ts:~b) scans ~ts messages, ~ts~ts; seen in ~b of ~b looks",
@@ -449,6 +449,9 @@ evidence(processes_pile_up, #{in := In, processes := Processes, a_second := Seco
 evidence(nagle_delay, #{looks := Looks, asked := Asked, held := Held, 'of' := Of}) ->
     io_lib:format("holds back small sends: ~ts of ~ts TCP connections without nodelay have data to send at most of ~b looks, and wait for an"
                   " acknowledgement~ts", [count(Held), count(Asked), Looks, [[" (", kinds_in(Of), ")"] || Of =/= []]]);
+evidence(starting_application, #{boot := Process, in := In, ms := Ms, up_ms := Up}) ->
+    io_lib:format("has not started yet after ~b s: ~ts, which calls the functions of -s, -run and -eval, has been~ts for ~.1f s and more, and"
+                  " init is asked again and again", [Up div 1000, Process, in_function(In), Ms / 1000]);
 evidence(starting_application, #{applications := Names, process := Process, ms := Ms, in := In, function := Function, asks := Asks,
                                  tables := Tables} = Evidence) ->
     GoesOn = maps:get(goes_on, Evidence, false),
@@ -759,6 +762,11 @@ share(#{}) -> "".
 dets(#{dets := Table, asked_in := In}) ->
     ["; it is the dets table ", Table, [[", asked in ", kinds_in(In)] || In =/= []]];
 dets(#{}) -> "".
+
+pieces(#{pieces_a_second := Second, piece_bytes := Bytes, buffer := Buffer}) ->
+    io_lib:format("; it reads a socket ~ts times a second, ~ts each (the socket's buffer has ~ts)",
+                  [count(Second), bytes(Bytes), bytes(Buffer)]);
+pieces(#{}) -> "".
 
 floods([]) -> "";
 floods(Floods) ->

@@ -66,7 +66,9 @@
          who_is_deep_in_a_callback_is_known_for_a_server/1,
          who_sleeps_is_said_to_sleep/1, who_copies_a_binary_at_each_step_is_told_so/1,
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
-         connections_that_nobody_accepts_are_told_of/1, what_the_system_drops_is_told_of/1, who_waits_for_an_answer_all_the_time_is_told/1,
+         connections_that_nobody_accepts_are_told_of/1, what_the_system_drops_is_told_of/1,
+         a_boot_that_does_not_end_is_told_of/1, small_reads_are_told_of/1,
+         who_waits_for_an_answer_all_the_time_is_told/1,
          where_processes_wait_is_told/1, a_place_is_told_by_one_function_of_each_module/1,
          who_logs_without_end_is_told_of/1, handlers_of_logger_that_get_too_much_are_told_of/1, files_that_are_not_closed_are_told_of/1,
          what_comes_to_a_deep_mailbox_is_told_of/1, what_others_trace_comes_to_them_as_before/1, who_is_slow_by_its_own_work_is_told_so/1,
@@ -224,6 +226,7 @@ all() ->
      heaps_that_are_mapped_are_told_of,
      many_that_collect_are_told_of, functions_of_a_busy_node_are_told, starts_by_the_thousand_are_told_of, handshakes_are_told_of,
      who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of, what_the_system_drops_is_told_of,
+     a_boot_that_does_not_end_is_told_of, small_reads_are_told_of,
      who_waits_for_an_answer_all_the_time_is_told,
      where_processes_wait_is_told, a_place_is_told_by_one_function_of_each_module,
      who_logs_without_end_is_told_of,
@@ -1114,6 +1117,34 @@ samples_are_drawn_by_chance(_) ->
      || Each <- [2, 3, 6], Turns <- [lists:seq(1, 3600)], Most <- [300, 600]],
     ?assertEqual([[], [1], [1, 2, 3]], [diagnose_probe:some(3, lists:seq(1, N)) || N <- [0, 1, 3]]).
 
+%% A function of -s that never returns, where somebody waits for the end of the boot.
+a_boot_that_does_not_end_is_told_of(_) ->
+    Seen = fun(More) ->
+                   Boot = #{pid => ~"<0.9.0>", name => shop_main, in => {shop, main_loop, 1}, done => 210},
+                   #{starting => maps:merge(#{ms => 3000, up_ms => 65_000, applications => [], tables => [], starts => [], boot => Boot}, More)}
+           end,
+    [#{subject := node, signs := [#{kind := starting_application} = Sign]}] = found(Seen(#{}), []),
+    ?assertEqual("has not started yet after 65 s: <0.9.0> (shop_main), which calls the functions of -s, -run and -eval, has been in"
+                 " shop:main_loop/1 for 3.0 s and more, and init is asked again and again", said(Sign)),
+    #{starting := #{boot := Boot}} = Seen(#{}),
+    %% A program whose main function it is, where nobody waits; and a node that was only just started.
+    [?assertEqual([], signs(Seen(Few), [])) || Few <- [#{boot => Boot#{done := 30}}, #{up_ms => 9000}, #{ms => 1900}, #{boot => none}]].
+
+%% The buffer of a socket ends each read.
+small_reads_are_told_of(_) ->
+    Busy = suspect(#{samples => [{running, [{prim_inet, setopts, 2}, {shop, loop, 1}], 25}], reductions => 5.0e6, answer_ms => 1, depth => 0}),
+    #{pid := Pid} = Busy,
+    Read = #{pid => Pid, ms => 200, count => 2000, bytes => 2_900_000, buffer => 1460, active => once, packet => raw},
+    Found = fun(Reads) ->
+                    [#{signs := [#{kind := busy_process, advice := Advice} = Sign]}] = found(#{suspects => [Busy], reads => Reads}, []),
+                    {has("; it reads a socket 10,000 times a second, 1450 B each (the socket's buffer has 1460 B)", said(Sign)),
+                     has("{buffer, 65_536}", Advice)}
+            end,
+    ?assertEqual({true, true}, Found([Read])),
+    [?assertEqual({false, false}, Found(Reads))
+     || Reads <- [[], [Read#{packet := 4}], [Read#{bytes := 200_000}], [Read#{count := 100, bytes := 146_000}], [Read#{pid := ~"<0.7.0>"}],
+                  [Read#{buffer := 65_536, bytes := 120_000_000}]]].
+
 %% By what the process that calls its start function waits for, at two looks.
 start_of_an_application_that_waits_is_told_of(_) ->
     Waits = {mnesia_controller, do_wait_for_tables, 2},
@@ -1589,7 +1620,7 @@ nothing() ->
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
       transactions => none, mapped => #{faults => 0, segments => 0, own_carrier => 524_288, ms => 2000},
       not_accepted => #{looks => 1, ms => 1, sockets => []}, starting => #{ms => 1, applications => [], starts => []}, stopping => none,
-      losses => #{ms => 1, looks => 1, refused => 0, full => [], udp => []},
+      losses => #{ms => 1, looks => 1, refused => 0, full => [], udp => []}, reads => [],
       left_sockets => #{ms => 1, sockets => [], alarms => []}, piles => #{ms => 1, pile => none},
       unanswered => #{ms => 1, count => 0, most => []},
       places => #{ms => 1, most => []}, logging => unknown, arrivals => [],

@@ -1,8 +1,11 @@
-%%% What the system drops before the node gets it: attempts to connect for which a socket that listens has no room, and packets of UDP.
+%%% What the system drops before the node gets it: attempts to connect for which a socket that listens has no room, and packets of UDP. And
+%%% how a process that works reads its sockets.
 
 -define(LOSS_MS, 20).
 -define(ASKED_LISTENERS, 20).
 -define(ASKED_UDP, 200).
+-define(READ_MS, 200).
+-define(READ_SOCKETS, 10).
 %% The state of a socket that listens. Linux gives what waits to be accepted, and the backlog, where it has other numbers of connections.
 -define(LISTENS, 10).
 -define(BACKLOG_MOST, 28).
@@ -117,3 +120,35 @@ pairs([Name | Names], [Text | Texts]) -> [{Name, Text} | pairs(Names, Texts)];
 pairs(_, _) -> [].
 
 words(Line) -> binary:split(Line, <<" ">>, [global, trim_all]).
+
+%% @doc How often some processes read, for a while, and what they get.
+-spec reads([pid()]) -> [diagnose_types:reads()].
+reads(Pids) ->
+    Began = now_ms(),
+    Before = [{Pid, [{Port, Seen} || Port <- sockets_of(Pid), Seen <- [read_of(Port)], Seen =/= unknown]} || Pid <- Pids],
+    wait(?READ_MS),
+    Ms = max(1, now_ms() - Began),
+    lists:append([most_read(Pid, Ms, [{Now - Count, NowBytes - Bytes, Port}
+                                      || {Port, {Count, Bytes}} <- Sockets, {Now, NowBytes} <- [read_of(Port)], Now > Count])
+                  || {Pid, Sockets} <- Before]).
+
+sockets_of(Pid) ->
+    case process_info(Pid, links) of
+        {_, Links} -> lists:sublist(of_tcp([Port || Port <- Links, is_port(Port)]), ?READ_SOCKETS);
+        undefined -> []
+    end.
+
+read_of(Port) ->
+    case of_open(fun(One) -> prim_inet:getstat(One, [recv_cnt, recv_oct]) end, Port) of
+        {ok, [{recv_cnt, Count}, {recv_oct, Bytes}]} -> {Count, Bytes};
+        _ -> unknown
+    end.
+
+most_read(_Pid, _Ms, []) -> [];
+most_read(Pid, Ms, Read) ->
+    {Count, Bytes, Port} = lists:max(Read),
+    case of_open(fun(One) -> prim_inet:getopts(One, [buffer, active, packet]) end, Port) of
+        {ok, [{buffer, Buffer}, {active, Active}, {packet, Packet}]} ->
+            [#{pid => pid_text(Pid), ms => Ms, count => Count, bytes => Bytes, buffer => Buffer, active => Active, packet => Packet}];
+        _ -> []
+    end.

@@ -162,9 +162,9 @@ local_text(_, _) -> [].
 -spec starting(integer()) -> diagnose_types:starting().
 starting(Until) ->
     Began = now_ms(),
-    case application_starts() of
-        [] -> #{ms => 1, applications => [], starts => []};
-        Before ->
+    case {application_starts(), booting()} of
+        {[], none} -> #{ms => 1, applications => [], starts => []};
+        {Before, Boot} ->
             wait(max(0, Until - now_ms())),
             #{ms => max(1, now_ms() - Began), up_ms => element(1, erlang:statistics(wall_clock)),
               applications => case apart(fun() -> application_controller:info() end) of
@@ -172,8 +172,26 @@ starting(Until) ->
                                   lost -> []
                               end,
               tables => case lists:any(fun waits_for_tables/1, Before) of true -> not_loaded(mnesia_gvar); false -> [] end,
+              boot => boot_since(Boot, booting()),
               starts => [start_since(Was, Start) || #{pid := Pid} = Start <- application_starts(), #{pid := P} = Was <- Before, P =:= Pid]}
     end.
+
+%% The process of init that calls what -s, -run and -eval name, one after the other. The node has started when the last of them is back.
+booting() ->
+    Init = whereis(init),
+    case [{Pid, Stack} || Pid <- linked(Init), {_, Stack} <- [process_info(Pid, current_stacktrace)],
+                          lists:any(fun({M, F, _, _}) -> {M, F} =:= {init, start_em} end, Stack)] of
+        [{Pid, Stack} | _] ->
+            {_, Done} = process_info(Init, reductions),
+            Above = lists:takewhile(fun({Module, _, _, _}) -> Module =/= init end, Stack),
+            #{pid => pid_text(Pid), name => registered_as(Pid), done => Done,
+              in => case Above of [_ | _] -> own_frame(Above); [] -> own_frame(Stack) end};
+        [] -> none
+    end.
+
+%% What init has done meanwhile, though nothing starts or ends: it was asked.
+boot_since(#{pid := Pid, done := Before}, #{pid := Pid, done := Now} = Boot) -> Boot#{done := Now - Before};
+boot_since(_, _) -> none.
 
 %% What both stacks have in common is what it is in all the time. Nothing else has it start for so long.
 start_since(#{status := waiting, stack := Stack, asks := Asked, reductions := Then},

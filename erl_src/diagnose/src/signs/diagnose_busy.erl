@@ -20,7 +20,22 @@ of_process(Suspect, Look) ->
             [with_causes(Sign, Suspect, Look) || Sign <- works_for_itself(Suspect, works(Suspect, Look), Look)]
     end.
 
-with_causes(#{advice := Advice} = Sign, #{samples := Samples} = Suspect, Look) ->
+with_causes(Sign, Suspect, Look) -> with_debugging(in_pieces(Sign, Suspect, Look), Suspect, Look).
+
+%% Its buffer ends each read. Of packets with a length or of lines, each is as long as it is.
+in_pieces(#{evidence := Evidence} = Sign, #{pid := Pid}, #{reads := Reads}) ->
+    case [One || #{pid := P, packet := Packet, ms := Ms, count := Count, bytes := Bytes, buffer := Buffer} = One <- Reads,
+                 P =:= Pid, Packet =:= raw orelse Packet =:= 0, Buffer =< ?SMALL_BUFFER,
+                 1000 * Count >= ?READS_A_SECOND * Ms, Bytes >= ?BUFFER_FILLED * Buffer * Count] of
+        [#{ms := Ms, count := Count, bytes := Bytes, buffer := Buffer} | _] ->
+            Sign#{evidence := Evidence#{pieces_a_second => 1000 * Count div Ms, piece_bytes => Bytes div Count, buffer => Buffer},
+                  advice := <<"It reads its socket in pieces, since the socket's buffer holds no more. Enlarge that ({buffer, 65_536} or more in"
+                            " the options, or by inet:setopts/2), so that one message or recv brings much, and use {active, N} instead of"
+                            " {active, once}: then the same data take a part of the calls and messages.">>};
+        [] -> Sign
+    end.
+
+with_debugging(#{advice := Advice} = Sign, #{samples := Samples} = Suspect, Look) ->
     Causes = ["Its code is compiled for coverage, as the finding of the node tells: end that first. "
               || diagnose_debugging:is_covered(Suspect, Look)]
         ++ ["It works for an option of sys for debugging: remove that first. " || diagnose_debugging:is_debugged(Samples)],

@@ -351,6 +351,12 @@ stopping(#{}) -> [].
 is_of_master(unknown) -> false;
 is_of_master(In) -> string:prefix(In, "application_master:") =/= nomatch.
 
+%% What never comes back there hurts only those who wait for the others: somebody asks init all the time.
+starting(#{starting := #{ms := Ms, up_ms := Up, starts := [], boot := #{in := In, done := Done} = Boot}})
+  when Ms >= ?STARTING_MS, Up >= ?UP_MS, 1000 * Done >= ?INIT_ASKED * Ms ->
+    [sign(starting_application, #{boot => process(Boot), in => in(In), ms => Ms, up_ms => Up},
+          "Whoever waits until the node has started (init:get_status/0) waits for ever. A function that -s, -run or -eval calls has to"
+          " return: let it start a process for what goes on, best in a supervisor of an application.", diagnose_proof:look())];
 %% One that goes on is told of where the node should be up by now.
 starting(#{starting := #{ms := Ms, applications := Names, starts := Starts} = Starting}) when Ms >= ?STARTING_MS ->
     [sign(starting_application,
