@@ -70,7 +70,7 @@ figures() ->
                       <<"| 100,000, 1 | off it | 9.9 ns |">>])},
      {hibernates, counted("a session that hibernates after each batch of messages copied 22.2 times as many words, and after every tenth"
                           " 2.96 times as many, as one that does not",
-                          <<"| `session` | 0.99, 0.63 | 0.88, 1.03 | as stock | 1.07, 1.05 | 22.2, 0.21 | 2.96, 0.55 |">>)},
+                          <<"| `session` | 0.99, 0.63 | 0.88, 1.03 | no effect | 1.07, 1.05 | 22.2, 0.21 | 2.96, 0.55 |">>)},
      {promoted, counted("with fullsweep_after 0 a process that keeps binaries until they are confirmed (a writer) held 0.52 of the bytes,"
                         " and copied 1.14 times as many words",
                         <<"| `writer` | 1.14, 0.52 |">>)},

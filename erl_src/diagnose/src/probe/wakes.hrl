@@ -8,7 +8,7 @@
 %% A trace costs who gets a million messages a second a fifth of its speed, even where it tells of none of them. So those that have none
 %% but those after so long and so much work, and get many within as long again, are left alone.
 -define(FIRST_WAKES_MS, 50).
--define(FIRST_REDUCTIONS, 50_000).
+-define(FIRST_REDUCTIONS, 20_000).
 %% Kinds of so many that did so many reductions a second together since the look at all; so many kinds, those that did most.
 -define(ALIKE, 20).
 -define(WORKING_TOGETHER, 40_000).
