@@ -109,7 +109,7 @@ page(File, Options) ->
                  #{version := Version} = VM = ertslab_audit_vm:asked_for(Options#{otp => Release}),
                  {Version, answer(VM, timed, Asked)}
              end || Release <- releases(Options)],
-    Text = ertslab_audit_page:markdown(Timed, ertslab_host:machine(), ertslab_host:load()),
+    Text = ertslab_audit_page:markdown(Timed, ertslab_host:machine(), ertslab_host:load(), date()),
     ertslab_results:write(File, ertslab_text:binary(Text)).
 
 releases(#{otp := Release}) -> [Release];

@@ -4,22 +4,22 @@
 %% All functions are pure.
 -module(ertslab_audit_page).
 
--export([markdown/3]).
+-export([markdown/4]).
 
 %% @doc The page, from OTP versions with their results. It also reports the load of the machine, since other programs
-%% add to every time.
+%% add to every time, and the day of the measurement.
 -spec markdown([{Version :: binary(), [mailbox_audit_timed:result()]}, ...], ertslab_host:machine(),
-               Load :: binary()) -> unicode:chardata().
-markdown(Releases, #{cpu := Cpu, cores := Cores, kernel := Kernel}, Load) ->
+               Load :: binary(), Day :: calendar:date()) -> unicode:chardata().
+markdown(Releases, #{cpu := Cpu, cores := Cores, kernel := Kernel}, Load, {Year, Month, Date}) ->
     Versions = lists:join(" and ", [Version || {Version, _} <- Releases]),
     [heading(Versions, Releases),
      "\n## Calls that scan, and their cost\n\n", slopes(Releases),
      "\n## Why they scan\n\n", causes(Releases),
      "\n## Calls that do not scan\n\n", flat(Releases), others(Releases),
      io_lib:format("\nMachine: ~ts, cores used: ~b, Linux ~ts, load average (15"
-                   "\nminutes): ~ts. Other programs on the machine can only increase a slope. They increase"
-                   "\nmost the slopes of calls that wait for another process.\n",
-                   [Cpu, Cores, Kernel, Load])].
+                   "\nminutes): ~ts. Measured on ~4..0b-~2..0b-~2..0b. Other programs on the machine can only increase a"
+                   "\nslope. They increase most the slopes of calls that wait for another process.\n",
+                   [Cpu, Cores, Kernel, Load, Year, Month, Date])].
 
 heading(Versions, [{_, Results} | _]) ->
     ["# Calls that scan\n\n",
@@ -61,8 +61,8 @@ cells(#{verdict := Verdict, slope := #{estimate := Slope, low := Low, high := Hi
 causes([{_, Results} | _] = Releases) ->
     Scanning = scanning(Releases),
     Caused = [{Cause, Name} || #{name := Name, cause := Cause} <- Results, lists:member(Name, Scanning)],
-    ["A receive need not scan if it begins at a [marker](glossary.md#receive-marker). For this, all its"
-     "\nclauses must match a reference that was made just before the request.\n\n| calls | cause |\n|---|---|\n",
+    ["A receive that begins at a [marker](glossary.md#receive-marker) does not scan. A receive begins at a"
+     "\nmarker if all its clauses match a reference that was made just before the request.\n\n| calls | cause |\n|---|---|\n",
      [["| ", names([Name || {C, Name} <- Caused, C =:= Cause]), " | ", Cause, " |\n"]
       || Cause <- lists:uniq([Cause || {Cause, _} <- Caused])]].
 

@@ -11,6 +11,7 @@ all() ->
      what_could_not_be_told_is_listed].
 
 scanning_calls_have_their_slopes(_) ->
+    has("minutes): 0.50. Measured on 2026-11-02. "),
     has("| call | 27.1, ns a message | with 0 | with 100,000 | 29.1, ns a message | with 0 | with 100,000 |"),
     has("| `a:one/1` | 7.0 (6.0 to 8.0) | 10.0 ns | 700.01 us | 0.0 (-0.5 to 0.5) flat | 10.0 ns | 10.0 ns |").
 
@@ -28,7 +29,7 @@ page() ->
     Old = [scans("a:one/1"), scans("a:two/2"), flat("a:flat/0"), crashed("a:gone/0")],
     New = [flat("a:one/1"), scans("a:two/2"), flat("a:flat/0"), flat("a:gone/0")],
     Machine = #{cpu => ~"some cpu", cores => 2, kernel => ~"6.1"},
-    unicode:characters_to_list(ertslab_audit_page:markdown([{~"27.1", Old}, {~"29.1", New}], Machine, ~"0.50")).
+    unicode:characters_to_list(ertslab_audit_page:markdown([{~"27.1", Old}, {~"29.1", New}], Machine, ~"0.50", {2026, 11, 2})).
 
 scans(Name) ->
     (flat(Name))#{verdict := scans, slope := #{estimate => 7.0, low => 6.0, high => 8.0},

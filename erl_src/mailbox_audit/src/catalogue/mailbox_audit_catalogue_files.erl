@@ -83,7 +83,7 @@ tables() ->
        call => fun(_) -> Table = ets:new(junk, []), ets:insert(Table, {1}), ets:delete(Table) end},
      #{name => "ets:all/0", call => fun(_) -> [_ | _] = ets:all() end,
        cause => "ets:receive_all/3 waits for {Ref, _} of each scheduler. A BIF made the reference in this message, and only"
-                " references of make_ref, monitor, alias and the spawns get a marker"},
+                " references of make_ref, monitor, alias, spawn_monitor and spawn_request get a marker"},
      #{name => "ets:tab2file/2", setup => fun scratch/0, cleanup => fun file:delete/1,
        prepare => fun(File) -> {ets:new(junk, []), File} end,
        call => fun({Table, File}) -> ok = ets:tab2file(Table, File) end,
