@@ -127,6 +127,7 @@
                      answer_ms := non_neg_integer() | unknown,
                      waiting := [{Shape :: binary(), Times :: pos_integer()}] | too_large | not_looked,
                      from => [{mfa() | atom(), Count :: pos_integer()}],
+                     scans => boolean(),
                      stays := boolean(),
                      hibernates := boolean(),
                      idle := boolean(),
@@ -147,7 +148,8 @@
 %% name: '' where there is none. label: what kind of process it is, by the function that it began with. gets: its mailbox changes, so that
 %% it works on messages. depth_at_work: the usual one of the looks at which it works. growth, reductions: a second.
 %% answer_ms: how long it took to answer, in the median of the samples. waiting: tags and arities of a sample of its messages, the most
-%% frequent first; with from, of some that came, and what some of their senders are. stays: not if the youngest was taken within a tenth of
+%% frequent first; with from, of some that came, and what some of their senders are. scans: in the rules alone, whether one of its receives
+%% goes through all that waits. stays: not if the youngest was taken within a tenth of
 %% a second, where fewer than ?DEEP wait. held_bytes: of binaries outside the heap, each as often as it is referred to; binaries: each
 %% once. min_heap_bytes: what its heap may not fall below. The bytes of a process with a deep mailbox are unknown. not_traced: others were
 %% larger, it did not answer at once, somebody else traces it, or it ended. not_needed: it has only worked. table_scans: at so many looks
