@@ -214,6 +214,8 @@
 -define(GROWS_TO_LIMIT_S, 1200).
 %% Of so few files nobody can tell when the limit is reached.
 -define(FAR_FROM_LIMIT, 100).
+%% So many processes of the look itself may be there at its beginning, and not at its end.
+-define(HELPERS, 30).
 %% Where there are so many, and never fewer than at the look before, a day is soon enough.
 -define(MANY_PROCESSES, 10_000).
 -define(MANY_PORTS, 5_000).

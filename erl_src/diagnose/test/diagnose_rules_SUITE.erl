@@ -1938,8 +1938,8 @@ files_that_are_not_closed_are_told_of(Config) ->
 
 %% Sockets of the module socket are no ports. Those of clients come with a process each.
 own_sockets_that_are_kept_are_told_of(_) ->
-    Looks = fun(Processes) ->
-                    [{100 * N, (counts(600))#{sockets => 300 + 4 * N, files => {400 + 4 * N, 4096}, ports := {9, 65_536},
+    Looks = fun(Processes, Sockets) ->
+                    [{100 * N, (counts(600))#{sockets => 300 + Sockets * N, files => {400 + Sockets * N, 4096}, ports := {9, 65_536},
                                               processes := {600 + Processes * N, 1_000_000}}} || N <- lists:seq(0, 38)]
             end,
     Started = #{left => [#{pid => ~"<0.9.0>", name => uploader, label => unknown, parents => 1, born => 150, ended => 0,
@@ -1948,11 +1948,13 @@ own_sockets_that_are_kept_are_told_of(_) ->
                     Seen = #{counts => Counts, files => {400, 4096}, starts => maps:merge(maps:get(starts, nothing()), More)},
                     [Sign || #{signs := Signs} <- found(Seen, []), #{kind := near_limit, evidence := #{what := files}} = Sign <- Signs]
             end,
-    [#{advice := Advice} = Sign] = Found(Looks(4), Started),
+    [#{advice := Advice} = Sign] = Found(Looks(4, 4), Started),
     ?assert(has("close each when its answer", Advice)),
     ?assertMatch({match, _}, re:run(said(Sign), "uploader. started 150 in the inspection .150 of gen_tcp_socket:init/1.")),
-    ?assertMatch([_], Found(Looks(0), #{})),
-    [?assertEqual([], Found(Looks(Processes), More)) || {Processes, More} <- [{4, #{}}, {8, Started}]],
+    ?assertMatch([_], Found(Looks(0, 4), #{})),
+    [?assertEqual([], Found(Looks(Processes, 4), More)) || {Processes, More} <- [{4, #{}}, {8, Started}]],
+    %% As many as the processes of the look that have ended.
+    ?assertEqual([], Found(Looks(0, 1), #{})),
     [?assert(is_integer(Count)) || #{sockets := Count} <- [element(2, hd(diagnose_probe:growth(erlang:monotonic_time(millisecond), false)))]],
     ?assert(has("inet_backend", advice_of_garbage({gen_tcp_socket, init, 1})) andalso not has("inet_backend", advice_of_garbage({m, f, 1}))).
 

@@ -159,7 +159,7 @@ growing_own_sockets(#{counts := [{_, #{sockets := First} = Before} | _] = Counts
     Sessions = counted(processes, Now) - counted(processes, Before) - Own,
     [sign(near_limit, #{what => files, count => Count, limit => Limit, growth_a_second => Growth, 'of' => [], by => starters(processes, Look)},
           sockets_advice(), diagnose_proof:look())
-     || 2 * Sessions =< Last - First, Growth <- [growth([{Ms, N} || {Ms, #{sockets := N}} <- Counts])], Growth > 0,
+     || 2 * (Sessions + ?HELPERS) =< Last - First, Growth <- [growth([{Ms, N} || {Ms, #{sockets := N}} <- Counts])], Growth > 0,
         {Count, Limit} <- last_files(Counts), ?FAR_FROM_LIMIT * Count >= Limit, Last =< Count, Count + ?DAY_S * Growth >= Limit,
         never_fell([N || {_, #{sockets := N}} <- Counts])];
 growing_own_sockets(#{}) -> [].
