@@ -1,10 +1,10 @@
-%% An importer reads a stream by a socket with the default buffer, so each message has 1,460 bytes, and each of them takes a call of
-%% inet:setopts/2. It only counts the lines.
+%% An importer reads a stream by a socket with the small buffer that was the default up to OTP 27, so each message has 1,460 bytes, and each
+%% of them takes a call of inet:setopts/2. It only counts the lines.
 -module(sick).
 -export([start/0, small/0]).
 
 start() ->
-    {ok, Listens} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]),
+    {ok, Listens} = gen_tcp:listen(0, [binary, {active, false}, {buffer, 1460}, {ip, {127, 0, 0, 1}}]),
     {ok, Port} = inet:port(Listens),
     spawn(fun() ->
                   {ok, Socket} = gen_tcp:connect({127, 0, 0, 1}, Port, [binary, {active, false}, {sndbuf, 1_000_000}]),

@@ -20,7 +20,7 @@ info() ->
            #{name => clients, min => 1, max => 8, quick => [4], full => [4],
              doc => "clients that call a server each, as fast as they can"},
            #{name => ms, min => 100, max => 60_000, quick => [4200], full => [4200],
-             doc => "milliseconds of calls without an inspection; an inspection takes 4200"},
+             doc => "milliseconds of calls without an inspection; an inspection takes 5600"},
            #{name => idle, min => 0, max => 1_000_000, quick => [10_000], full => [10_000],
              doc => "idle servers"},
            #{name => waiting, min => 0, max => 10_000_000, quick => [100_000], full => [100_000],
@@ -42,7 +42,7 @@ info() ->
       warm_up => 1,
       iterations => 1,
       visit_us => 0,
-      run_ms => 38_000,
+      run_ms => 88_000,
       timeout_ms => 300_000}.
 
 -spec setup(ertslab_experiment:params()) -> map().
