@@ -25,7 +25,6 @@ USAGE
 other_applications() {
     local root lib app
     root=$(own_root)
-    rm -rf "$1"
     mkdir -p "$1"
     command -v erl >/dev/null || return 0
     lib=$(erl -noshell -boot no_dot_erlang -eval 'io:put_chars(code:lib_dir()), halt().')
@@ -37,6 +36,8 @@ other_applications() {
 
 # rebar3_on_own_otp ARGUMENTS...
 rebar3_on_own_otp() { ERL_LIBS=$BUILD/other_applications on_own_otp rebar3 "$@"; }
+
+rebar3_runs() { rebar3_on_own_otp --version >>"$LOG" 2>&1; }
 
 compile() {
     cd "$TOP/erl_src"
@@ -58,8 +59,9 @@ start_anew() {
 }
 
 with_otp() {
-    other_applications "$BUILD/other_applications"
-    rebar3_on_own_otp --version >>"$LOG" 2>&1 ||
+    rm -rf "$BUILD/other_applications"
+    # A complete OTP has all that rebar3 needs, and no other Erlang is started.
+    rebar3_runs || { other_applications "$BUILD/other_applications" && rebar3_runs; } ||
         fail "this rebar3 does not run on the OTP in $(own_root) (its output is in $LOG); './build.sh otp' builds OTP $(default_release), on which it does."
     start_anew "$(basename "$(own_root)")"
     step "Compiling the Erlang applications" 15 compile

@@ -898,7 +898,7 @@ awake_ns(Before, After, Ns) ->
 scheduler_times() ->
     within(fun() ->
                    {ok, Threads} = prim_file:list_dir("/proc/self/task"),
-                   maps:from_list([{number_in(Name), {is_asleep(State), binary_to_integer(Ran) + binary_to_integer(Waited)}}
+                   maps:from_list([{scheduler_number(Name), {is_asleep(State), binary_to_integer(Ran) + binary_to_integer(Waited)}}
                                    || Thread <- Threads, Id <- [list_to_integer(Thread)],
                                       {ok, Name} <- [of_thread(Id, "/comm")], is_of_scheduler(Name),
                                       {ok, State} <- [of_thread(Id, "/stat")],
@@ -906,7 +906,7 @@ scheduler_times() ->
                                       [Ran, Waited | _] <- [binary:split(Text, <<" ">>, [global])]])
            end, now_ms() + ?ANSWER_MS).
 
-number_in(Name) -> list_to_integer([Char || Char <- binary_to_list(Name), Char >= $0, Char =< $9]).
+scheduler_number(Name) -> list_to_integer([Char || Char <- binary_to_list(Name), Char >= $0, Char =< $9]).
 
 is_asleep(Text) -> lists:member(binary:first(lists:last(binary:split(Text, <<") ">>))), "SD").
 

@@ -54,8 +54,8 @@ with_owner(Port, What) ->
 dropped(Port) -> number_in(Port, ?SO_MEMINFO, ?DROPS).
 
 packets(Port) ->
-    case of_open(fun(One) -> prim_inet:getstat(One, [recv_cnt]) end, Port) of
-        {ok, [{recv_cnt, Count}]} -> Count;
+    case of_open(fun(One) -> {ok, moved(One, recv_cnt)} end, Port) of
+        {ok, Count} -> Count;
         _ -> unknown
     end.
 

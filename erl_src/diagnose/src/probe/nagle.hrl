@@ -57,8 +57,7 @@ holds_back(Port) ->
     {Level, Option, Size} = ?TCP_INFO,
     try prim_inet:getopts(Port, [nodelay, {raw, Level, Option, Size}]) of
         {ok, [{nodelay, false}, {raw, _, _, Info}]} when byte_size(Info) >= ?NOTSENT + 4 ->
-            [Segment, Unacknowledged, NotSent] = [binary:decode_unsigned(binary:part(Info, At, 4), erlang:system_info(endian))
-                                                  || At <- [?SND_MSS, ?UNACKED, ?NOTSENT]],
+            [Segment, Unacknowledged, NotSent] = [number_at(Info, At) || At <- [?SND_MSS, ?UNACKED, ?NOTSENT]],
             Unacknowledged > 0 andalso NotSent > 0 andalso NotSent < Segment
                 andalso binary:part(Info, ?TROUBLED) =:= <<0, 0, 0>> andalso erlang:port_info(Port, queue_size) =:= {queue_size, 0};
         _ -> false
