@@ -19,6 +19,7 @@ COPY bench bench
 COPY erl_src erl_src
 COPY ertslab LICENSE README.md ./
 RUN ./build.sh native && ./build.sh erl
+LABEL ertslab.stage=build
 
 FROM ${BASE}
 ARG REVISION=unknown

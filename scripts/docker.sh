@@ -11,6 +11,9 @@ source "$TOP/otp_patches/variants.sh"
 
 SUITE=trixie
 
+# The image of three variants and its stage have 4.5 GB, and while it is built, packages and objects lie beside them.
+LEAST_MB=6000
+
 usage() {
     cat <<USAGE
 Example: ./build.sh docker
@@ -19,7 +22,8 @@ Example: ./build.sh docker
 Usage: ./build.sh docker [--base IMAGE] [--otp RELEASE] [--vm NAMES] [--tag NAME]
        ./build.sh docker --target otp|otp-build|deb [--vm NAME] [...]
 
-Builds a Docker image that contains OTP and its variants.
+Builds a Docker image that contains OTP and its variants. It replaces the image
+of the same name, if there is one. The disk needs 6 GB of room.
   --base IMAGE   base image (default: debian:$SUITE-slim, for deb
                  that of the release's suite; if it cannot be
                  pulled, one is made with debootstrap)
@@ -83,13 +87,34 @@ choose_base() {
 
 revision() { git rev-parse HEAD 2>/dev/null || echo unknown; }
 
+# The legacy builder keeps all that it made, gigabytes for each build. The newest stage stays, because the next build begins with it.
+# Docker refuses to remove what a container or another name uses.
+remove_replaced() {
+    local image
+    for image in ${1:+"$1"} $(docker images --quiet --no-trunc --filter dangling=true --filter label=ertslab.stage | tail -n +2); do
+        [[ $image == "$(docker image inspect --format '{{.Id}}' "$tag")" ]] || docker rmi "$image" || true
+    done
+}
+
+# check_room: whether the engine's disk, if it is a disk of this machine, has room for an image with OTP and its tools.
+check_room() {
+    local root free
+    root=$(docker info --format '{{.DockerRootDir}}')
+    [[ -d $root ]] || return 0
+    free=$(free_mb "$root")
+    ((free >= LEAST_MB)) ||
+        fail "no room: $LEAST_MB MB are needed in $root, where Docker keeps its images, and $free MB are free ('docker system prune' removes what nothing uses)."
+}
+
 # Without --no-cache, Docker would not run a build again whose sources Debian has changed.
 build_image() {
-    local refreshed=''
+    local refreshed='' replaced
     [[ $refresh == no ]] || refreshed=--no-cache
     cd "$TOP"
-    DOCKER_BUILDKIT=0 docker build --network host --build-arg "BASE=$base" --build-arg "OTP=$release" \
+    replaced=$(docker image inspect --format '{{.Id}}' "$tag" 2>/dev/null || true)
+    DOCKER_BUILDKIT=0 docker build --force-rm --network host --build-arg "BASE=$base" --build-arg "OTP=$release" \
         --build-arg "VM=$variants" --build-arg "REVISION=$(revision)" ${refreshed:+"$refreshed"} --tag "$tag" "$@" .
+    remove_replaced "$replaced"
 }
 
 # The patches are labels too, so that a registry can say what an image has without starting it.
@@ -146,6 +171,7 @@ main() {
     open_log
     need docker docker.io
     start_engine
+    check_room
     [[ $target != deb ]] || SUITE=$(suite_of "$release")
     [[ -n $base ]] || choose_base
     if [[ -z $target ]]; then

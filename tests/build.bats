@@ -251,7 +251,7 @@ on_arm64() {
         refused 1 "$tool is missing; './build.sh deps --arm64' installs it (Debian package "
         ln -s /bin/true "$BATS_TEST_TMPDIR/tools/$tool"
     done
-    printf '#!/bin/sh\necho; echo / 9 9 1500000 9 /\n' >"$BATS_TEST_TMPDIR/tools/df"
+    printf '#!/bin/sh\necho Avail; echo 1500M\n' >"$BATS_TEST_TMPDIR/tools/df"
     chmod +x "$BATS_TEST_TMPDIR/tools/df"
     on_arm64 need_arm64
     refused 1 "arm64 needs 4 GB in $ERTSLAB_CACHE, and 1 are free"

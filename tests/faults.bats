@@ -235,6 +235,17 @@ empty() { [[ -z $(ls -A "$1") ]]; }
     done
 }
 
+@test "an image is not begun where Docker's disk has no room for it" {
+    copy
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    printf '#!/bin/sh\n[ "$1" = info ] && echo /\n' >"$BATS_TEST_TMPDIR/bin/docker"
+    printf '#!/bin/sh\necho Avail; echo 2800M\n' >"$BATS_TEST_TMPDIR/bin/df"
+    chmod +x "$BATS_TEST_TMPDIR/bin/"*
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH run "$COPY/build.sh" docker
+    [ "$status" -eq 1 ]
+    [[ $output == *"no room: 6000 MB are needed in /, where Docker keeps its images, and 2800 MB are free"* ]]
+}
+
 # only_checks CODE: makes ./build.sh test of the copy do no more than two checks, each of which is this code of a shell.
 only_checks() {
     local script

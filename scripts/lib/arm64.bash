@@ -38,7 +38,7 @@ aarch64-linux-gnu-g++ g++-aarch64-linux-gnu
 qemu-aarch64 qemu-user
 TOOLS
     writable_dir "$CACHE"
-    free=$(df -Pk "$CACHE" | awk 'NR == 2 { print int($4 / 1000000) }')
+    free=$(($(free_mb "$CACHE") / 1000))
     ((free >= ARM64_DISK)) || fail "arm64 needs $ARM64_DISK GB in $CACHE, and $free are free; make room, or set ERTSLAB_CACHE to another place."
     free=$(awk '/^MemAvailable:/ { print int($2 / 1000000) }' /proc/meminfo)
     ((free >= ARM64_MEMORY)) || fail "emulating arm64 needs $ARM64_MEMORY GB of memory, and $free are free; end other programs."

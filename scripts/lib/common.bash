@@ -32,6 +32,16 @@ writable_dir() {
     fi
 }
 
+# existing_part PATH: the longest part of it that is there.
+existing_part() {
+    local path=$1
+    while [[ ! -e $path ]]; do path=$(dirname "$path"); done
+    printf '%s\n' "$path"
+}
+
+# free_mb PATH: what is free on the disk that has it, or would have it.
+free_mb() { df --output=avail -BM "$(existing_part "$1")" | tail -n 1 | tr -dc 0-9; }
+
 # keep_file FILE AS: copies it into the cache; an incomplete copy never has the final name.
 keep_file() {
     if ! cp "$1" "$2.part"; then

@@ -86,13 +86,6 @@ users_of() {
     done
 }
 
-# existing_part PATH: the longest part of it that is there.
-existing_part() {
-    local path=$1
-    while [[ ! -e $path ]]; do path=$(dirname "$path"); done
-    printf '%s\n' "$path"
-}
-
 # check_prefix PREFIX RELEASE: refuses a place that holds something else, or cannot be written to.
 check_prefix() {
     local prefix=$1 release=$2 parent foreign users
@@ -115,7 +108,6 @@ check_prefix() {
     [[ -z $users ]] || fail "programs run from $prefix (processes ${users% }); stop them, or install beside it."
 }
 
-free_mb() { df --output=avail -BM "$(existing_part "$1")" | tail -n 1 | tr -dc 0-9; }
 device_of() { stat -c %d "$(existing_part "$1")"; }
 
 # check_room PREFIX CACHE_MB PREFIX_MB: whether the build cache and the place have it.
