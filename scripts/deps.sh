@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 
 # Building OTP and the native code.
 BUILD_PACKAGES=(build-essential autoconf ccache git patch xz-utils libncurses-dev
-    libssl-dev ca-certificates debian-archive-keyring rebar3
+    libssl-dev ca-certificates debian-archive-keyring rebar3 advancecomp
     cmake libatomic-ops-dev libbenchmark-dev)
 # Measuring and drawing; Elixir compiles experiments that are written in it.
 RUN_PACKAGES=(gnuplot-nox libncurses6 openssl
