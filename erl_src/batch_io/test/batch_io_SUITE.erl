@@ -16,7 +16,7 @@ groups() ->
                     latin1_device_is_not_harmed, other_devices_are_left_to_io, leader_has_a_name]},
      {dropping, [], [newest_are_dropped, oldest_are_dropped, block_waits_for_room, larger_limits_let_in, device_never_waits,
                      block_ends_at_its_deadline, killed_ones_hold_up_nobody, late_ones_hold_up_nobody,
-                     waiting_ones_keep_their_order, late_ones_are_forgotten,
+                     waiting_ones_keep_their_order, one_caller_leaves_room_for_the_next, late_ones_are_forgotten,
                      place_is_kept_if_the_room_is_taken, who_never_fits_holds_up_nobody,
                      larger_than_the_buffer, bytes_are_bounded, parts_keep_no_whole,
                      bound_holds_with_many_writers,
@@ -307,6 +307,19 @@ waiting_ones_keep_their_order(Config) ->
     ?assertEqual(list_to_binary([$0 | Letters]), recorder:text(Device)),
     ?assertMatch(#{sent := 13, dropped := 0}, batch_io:info()).
 
+%% Both are told of the room. On one scheduler the first would fill all of it before the next one runs.
+one_caller_leaves_room_for_the_next(Config) ->
+    Device = held(Config, #{slots => 16, drop => {block, 60_000}}),
+    _ = [ok = batch_io:put_chars("0") || _ <- lists:seq(1, 16)],
+    Waiting = [waits_to_write(Text, 16) || Text <- ["1", "2"]],
+    Schedulers = erlang:system_flag(schedulers_online, 1),
+    ok = recorder:release(Device),
+    [ended(Each) || Each <- Waiting],
+    1 = erlang:system_flag(schedulers_online, Schedulers),
+    ok = batch_io:flush(),
+    <<_:16/binary, Next:2/binary, _/binary>> = recorder:text(Device),
+    ?assertEqual("12", lists:sort(binary_to_list(Next))).
+
 %% It is told of the room and does not run until another one has taken that.
 place_is_kept_if_the_room_is_taken(Config) ->
     Device = full_by_one(Config),
@@ -330,8 +343,10 @@ full_by_one(Config) ->
     ok = until(fun() -> maps:get(in_flight, batch_io:info()) =:= 1 end),
     Device.
 
-waits_to_write(Text) ->
-    {Pid, _} = Waiting = spawn_monitor(fun() -> batch_io:put_chars(Text) end),
+waits_to_write(Text) -> waits_to_write(Text, 1).
+
+waits_to_write(Text, Times) ->
+    {Pid, _} = Waiting = spawn_monitor(fun() -> [ok = batch_io:put_chars(Text) || _ <- lists:seq(1, Times)] end),
     ok = timer:sleep(10),
     ok = until(fun() -> waits_for_room(Pid) end),
     Waiting.
