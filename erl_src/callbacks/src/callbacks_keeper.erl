@@ -209,11 +209,7 @@ look_again(#{progress := Progress, hold_ms := HoldMs} = State) ->
 %% If there was no progress, the worker is either in a callback or has nothing to do.
 look(#{progress := Progress, last := Last, worker := Worker} = State) ->
     case atomics:get(Progress, 1) of
-        Last when Last band 1 =:= 1 ->
-            case atomics:compare_exchange(Progress, 1, Last, ?LEFT_ALONE) of
-                ok -> replace(State);
-                _ -> look_again(State)
-            end;
+        Last when Last band 1 =:= 1 -> leave_alone(State);
         Last ->
             case atomics:compare_exchange(Progress, 1, Last, ?RESTING) of
                 ok ->
@@ -224,20 +220,53 @@ look(#{progress := Progress, last := Last, worker := Worker} = State) ->
         _ -> look_again(State)
     end.
 
+%% The processes that a handover needs are started before it. At the node's limit of processes the others wait instead of ending.
+leave_alone(#{progress := Progress, last := Last} = State) ->
+    case with_successor(State) of
+        {Replaced, Passer} ->
+            case atomics:compare_exchange(Progress, 1, Last, ?LEFT_ALONE) of
+                ok -> replace(State, Replaced, Passer);
+                _ ->
+                    {Pid, Monitor} = Passer,
+                    true = demonitor(Monitor, [flush]),
+                    true = exit(Pid, kill),
+                    ok = end_worker(Replaced),
+                    look_again(State)
+            end;
+        no_process -> look_again(State)
+    end.
+
+with_successor(State) ->
+    try with_worker(State) of
+        Replaced ->
+            try {Replaced, passer()}
+            catch error:system_limit ->
+                    ok = end_worker(Replaced),
+                    no_process
+            end
+    catch error:system_limit -> no_process
+    end.
+
+%% A worker that has no name yet.
+end_worker(#{worker := Worker}) ->
+    true = unlink(Worker),
+    true = exit(Worker, kill),
+    callbacks_processes:remove(Worker).
+
 %% No message is lost or overtaken: without the name nothing more is sent to the worker, and the
 %% fresh worker gets the name only after all earlier messages were passed on.
-replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows, held := Held} = State) ->
+replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows, held := Held},
+        #{worker := Fresh} = Replaced, Passer) ->
     Monitor = monitor(process, Worker),
     ok = unname(callbacks_route:worker_name(Number)),
     ok = await_schedulers(),
     Id = atomics:get(Progress, 2),
-    #{worker := Fresh} = Replaced = with_worker(State#{held := Held#{Monitor => {Worker, Id}}}),
     true = ets:insert(Rows, held(ets:lookup(Rows, Id), Id, Worker)),
-    case passed_on(Worker, Fresh) of
+    case passed_on(Passer, Worker, Fresh) of
         normal ->
             true = unlink(Worker),
             ok = name(Replaced),
-            Replaced;
+            Replaced#{held := Held#{Monitor => {Worker, Id}}};
         sensitive ->
             ?LOG_ERROR("a callback of ~tp has set the process flag sensitive, which callbacks must not;"
                        " all callbacks of this worker end", [callbacks_route:worker_name(Number)]),
@@ -245,10 +274,13 @@ replace(#{number := Number, worker := Worker, progress := Progress, rows := Rows
         _ -> exit({worker_down, killed})
     end.
 
-%% Done by a process of its own, so that the memory for a long mailbox is freed with it.
-passed_on(Worker, Fresh) ->
-    {Pid, Monitor} = spawn_opt(fun() -> pass_on(process_info(Worker, messages), Worker, Fresh) end,
-                               [monitor, {priority, high}]),
+%% A process of its own passes messages on, so that the memory for a long mailbox is freed with it. Its link ends it with the keeper.
+passer() ->
+    spawn_opt(fun() -> receive {pass_on, Worker, Fresh} -> pass_on(process_info(Worker, messages), Worker, Fresh) end end,
+              [monitor, link, {priority, high}]).
+
+passed_on({Pid, Monitor}, Worker, Fresh) ->
+    Pid ! {pass_on, Worker, Fresh},
     receive {'DOWN', Monitor, process, Pid, Reason} -> Reason end.
 
 pass_on({messages, []}, Worker, _Fresh) ->

@@ -4,6 +4,7 @@
 -include_lib("stdlib/include/assert.hrl").
 -include_lib("common_test/include/ct.hrl").
 
+-export([block_at_the_limit/0]).
 -export([all/0, init_per_testcase/2, end_per_testcase/2, stop_here/0]).
 -export([runs_at_once/1, waits_for_a_message/1, messages_come_in_order/1, next_lets_others_go_first/1,
          sleeper_takes_messages_afterwards/1, message_comes_before_the_timeout/1, timeout_comes_without_a_message/1,
@@ -21,7 +22,7 @@
          trap_exit_that_is_turned_off/1, trap_exit_that_is_off_when_a_linked_process_ends/1,
          erased_dictionary_is_that_of_one_callback/1, flags_are_put_back/1, workers_share_what_one_process_starts/1,
          exit_normal_is_no_done/1, counted_while_keepers_end/1, malformed_messages_are_dropped/1,
-         stray_messages_are_dropped/1, ending_holds_nobody_up/1, sensitive_worker_is_refused/1,
+         stray_messages_are_dropped/1, ending_holds_nobody_up/1, sensitive_worker_is_refused/1, limit_of_processes_ends_nobody/1,
          nothing_stays/1, bad_arguments/1, not_started/1, bad_environment/1, laws_hold/1]).
 
 -define(HOLD_MS, 10).
@@ -43,7 +44,7 @@ all() ->
      trap_exit_that_is_turned_off, trap_exit_that_is_off_when_a_linked_process_ends,
      erased_dictionary_is_that_of_one_callback, flags_are_put_back, workers_share_what_one_process_starts,
      exit_normal_is_no_done, counted_while_keepers_end, malformed_messages_are_dropped,
-     stray_messages_are_dropped, ending_holds_nobody_up, sensitive_worker_is_refused,
+     stray_messages_are_dropped, ending_holds_nobody_up, sensitive_worker_is_refused, limit_of_processes_ends_nobody,
      nothing_stays, bad_arguments, not_started, bad_environment, laws_hold].
 
 %% Two workers, whatever the number of schedulers.
@@ -374,9 +375,9 @@ load_keeper_that_stops() ->
     {module, _} = code:load_binary(callbacks_keeper, "stopping", Beam),
     ok.
 
-stopping({function, Anno, replace, 1, [{clause, ClauseAnno, Patterns, Guards, Body}]}) ->
+stopping({function, Anno, replace, 3, [{clause, ClauseAnno, Patterns, Guards, Body}]}) ->
     Stop = {call, Anno, {remote, Anno, {atom, Anno, ?MODULE}, {atom, Anno, stop_here}}, []},
-    {function, Anno, replace, 1, [{clause, ClauseAnno, Patterns, Guards, [Stop | Body]}]};
+    {function, Anno, replace, 3, [{clause, ClauseAnno, Patterns, Guards, [Stop | Body]}]};
 stopping(Form) -> Form.
 
 %% Stops only the first time.
@@ -730,6 +731,34 @@ stray_messages_are_dropped(_) ->
     gen_server:cast(callbacks_keeper_1, stray),
     Id = echo(1),
     ok = answered(Id).
+
+limit_of_processes_ends_nobody(_) ->
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io, args => ["+P", "1024", "-pa" | ebins()]}),
+    ?assertMatch({again, #{alive := 100, held := []}, []}, peer:call(Peer, ?MODULE, block_at_the_limit, [])),
+    ok = peer:stop(Peer).
+
+ebins() -> [filename:dirname(code:which(Module)) || Module <- [?MODULE, callbacks]].
+
+%% In the peer: what the callbacks did meanwhile, what is left of them, and which ends were told.
+block_at_the_limit() ->
+    ok = load(),
+    ok = application:set_env(callbacks, workers, 1),
+    ok = application:start(callbacks),
+    Test = self(),
+    Echo = fun Echo() -> {wait, fun(Message) -> Test ! Message, Echo() end} end,
+    [{Id, _} | _] = [callbacks:spawn_monitor(Echo) || _ <- lists:seq(1, 100)],
+    Fillers = fillers(),
+    _ = callbacks:spawn(fun() -> receive after 20 * ?HOLD_MS -> done end end),
+    ok = callbacks:send(Id, again),
+    Answer = receive again -> again after ?TIMEOUT_MS -> lost end,
+    _ = [exit(Filler, kill) || Filler <- Fillers],
+    {Answer, settled(100), [Reason || {{callback_down, _}, _, process, _, Reason} <- element(2, process_info(self(), messages))]}.
+
+fillers() ->
+    try spawn(fun() -> receive after infinity -> ok end end) of
+        Pid -> [Pid | fillers()]
+    catch error:system_limit -> []
+    end.
 
 %% No rows, kept messages, processes or monitors.
 nothing_stays(_) ->
