@@ -266,8 +266,8 @@ format_error({too_many_builds, Builds, Pairs}) ->
 format_error({too_few_to_be_exact, Pairs, Least}) ->
     io_lib:format("--pairs ~b: at least ~b runs show that a count is exact", [Pairs, Least]);
 format_error({too_little_time, Given, Pairs, PairMs, Least, Comparisons}) ->
-    io_lib:format("--budget ~ts is enough for ~b pairs of ~.1f s, but ~ts at least ~b pairs; give ~ts or more, or fewer variants"
-                  " and cases",
+    io_lib:format("--budget ~ts is enough for the pilot and ~b pairs of ~.1f s, but ~ts at least ~b pairs; give ~ts or more,"
+                  " or fewer variants and cases",
                   [Given, Pairs, PairMs / 1000, need(Comparisons), Least,
                    written_budget(?ROOM * (?PILOT_PAIRS + Least / ?USED_SHARE) * PairMs)]);
 format_error({too_few_pairs, Pairs, Least, Comparisons}) ->

@@ -159,8 +159,8 @@ a_budget_that_no_machine_keeps_is_refused_before_a_run(_) ->
     ?assertEqual(ok, ertslab_pilot:must_fit(Plan, 7800)),
     {usage, Error} = try ertslab_pilot:must_fit(Plan, 7799) catch throw:Thrown -> Thrown end,
     ?assertEqual({ertslab_plan, {too_little_time, ~"7s", 9, 600, 10, 1}}, Error),
-    ?assertEqual(<<"--budget 7s is enough for 9 pairs of 0.6 s, but 1 result needs at least 10 pairs; give 11s or more, or fewer variants"
-                   " and cases">>, ertslab_error:sentence(Error)),
+    ?assertEqual(<<"--budget 7s is enough for the pilot and 9 pairs of 0.6 s, but 1 result needs at least 10 pairs; give 11s or more,"
+                   " or fewer variants and cases">>, ertslab_error:sentence(Error)),
     ?assertEqual(ok, ertslab_pilot:must_fit(Plan, 130_000, 10_000)),
     ?assertThrow({usage, {ertslab_plan, {too_little_time, _, 9, 10_000, 10, 1}}}, ertslab_pilot:must_fit(Plan, 129_999, 10_000)),
     ?assertThrow({usage, {ertslab_plan, {too_little_time, _, 0, 10_000, 10, 1}}}, ertslab_pilot:must_fit(Plan, -1, 10_000)).
