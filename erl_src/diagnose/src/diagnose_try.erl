@@ -114,4 +114,4 @@ why_not(idle) -> "the process does next to nothing, so there is nothing to compa
 why_not(near_max_heap) -> "the process is killed beyond its max_heap_size, which the setting or its heap could come too near to";
 why_not({bad_value, Value}) -> io_lib:format("the node does not take the value ~0tp", [Value]);
 why_not({set_meanwhile, Value}) -> io_lib:format("the process itself has set the flag to ~0tp meanwhile, and so it stays", [Value]);
-why_not({ended, Reason}) -> io_lib:format("the trial ended there (~0tP)", [Reason, 12]).
+why_not({ended, Reason}) -> ["the trial ended there (", diagnose_wording:end_reason(Reason), ")"].

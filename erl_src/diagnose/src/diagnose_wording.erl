@@ -4,7 +4,7 @@
 -include("diagnose_bounds.hrl").
 
 -export([sentence/1, subject/1, label/1, warnings/2, unknown/2, unseen/1, unmeasured/1, error/1, count/1, bytes/1, reasons/1,
-         is_kept_fixed/1, printable/1]).
+         is_kept_fixed/1, printable/1, end_reason/1]).
 
 %% @doc The evidence of a sign, without whom it concerns.
 -spec sentence(diagnose_types:sign()) -> binary().
@@ -1076,6 +1076,12 @@ not_judged({backend_fails, Backend}) ->
 not_judged({newer_compiler, _, _}) ->
     "a newer OTP compiled it, and the compiler here does not understand its code; run diagnose on that OTP, or on the node's machine";
 not_judged(Words) -> ["the compiler refuses it: ", Words].
+
+%% @doc Why a process of the inspection ended, without its stack.
+-spec end_reason(term()) -> iodata().
+end_reason({Reason, [{Module, _, _, _} | _]}) when is_atom(Module) -> end_reason(Reason);
+end_reason(system_limit) -> "the node is at its limit of processes";
+end_reason(Reason) -> printable(io_lib:format("~0tP", [Reason, 12])).
 
 %% @doc An error as one sentence.
 -spec error(noproc | deep_mailbox | near_max_heap | no_process_identifier | diagnose_node:reason()) -> string().

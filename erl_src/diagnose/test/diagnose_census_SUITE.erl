@@ -212,7 +212,10 @@ other_version_is_refused(Config) ->
 probe_that_fails(_) ->
     {Keeper, Monitor} = spawn_monitor(?PROBE, keep, [self(), #{ms => no_number}, false]),
     receive {'DOWN', Monitor, _, _, Reason} -> ?assertEqual(normal, Reason) end,
-    ?assertMatch({error, {ended, _}}, receive {diagnose_census, Keeper, Result} -> Result end).
+    {error, {ended, _} = Ended} = receive {diagnose_census, Keeper, Result} -> Result end,
+    ?assertNotMatch({match, _}, re:run(diagnose_census:format_error({census, Ended}), "erl_erts_errors|diagnose_census_probe")),
+    ?assertEqual("the census ended there (the node is at its limit of processes)",
+                 diagnose_census:format_error({census, {ended, {system_limit, [{erlang, spawn_opt, [], []}]}}})).
 
 accounts_are_subtracted(_) ->
     Thread = fun(Emulator, Gc) -> #{type => scheduler, counters => #{emulator => Emulator, gc => Gc}} end,

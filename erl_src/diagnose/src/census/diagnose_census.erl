@@ -56,7 +56,7 @@ format_error({census, no_accounting}) ->
 format_error({census, disturbed}) ->
     "somebody else switched microstate accounting off or reset it meanwhile; try again when that is over";
 format_error({census, out_of_time}) -> "the time was over before the node told where its time goes: some process did not answer";
-format_error({census, {ended, Reason}}) -> lists:flatten(io_lib:format("the census ended there (~0tP)", [Reason, 12]));
+format_error({census, {ended, Reason}}) -> lists:flatten(io_lib:format("the census ended there (~ts)", [diagnose_wording:end_reason(Reason)]));
 format_error(busy) -> "somebody else takes a census of this node at the moment; wait until that is over";
 format_error(Reason) when Reason =:= silent; Reason =:= nodedown -> "the node does not answer any more";
 format_error({other_version, _}) ->

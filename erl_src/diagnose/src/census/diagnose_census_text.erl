@@ -37,7 +37,7 @@ not_traced(overloaded) -> "ten processes or more for each scheduler wait for the
 not_traced(traced) -> "somebody else traces processes of this node";
 not_traced(nobody) -> "no process has a heap that is small enough";
 not_traced(out_of_time) -> "the time was over";
-not_traced({ended, Reason}) -> io_lib:format("the process that traces ended there (~0tP)", [Reason, 12]).
+not_traced({ended, Reason}) -> ["the process that traces ended there (", diagnose_wording:end_reason(Reason), ")"].
 
 collections(_, _, []) -> row("collections a second", "0");
 collections(Ms, Slices, Collected) ->

@@ -8,7 +8,7 @@
 -export_type([reason/0]).
 
 %% `said': the last line of the job or of sbatch.
--type reason() :: no_sbatch | {unfit, Nodes :: [string(), ...]} | {said, binary()}.
+-type reason() :: no_sbatch | {unfit, Nodes :: [string(), ...]} | {said, binary()} | {no_results, file:filename()}.
 
 %% For each place among the results, at most this many nodes are tried.
 -define(TRIES, 3).
@@ -41,12 +41,21 @@ submitted(#{options := #{out := Out}, sbatch := Sbatch, partition := Partition} 
         ++ [Out ++ ".sh", filename:absname(filename:join(ertslab_paths:top(), "ertslab")) | Words] ++ ["--out", Out],
     Result = ertslab_os_command:run(Submit, Complaints, #{}),
     case outcome(Result, [read(File) || File <- Logs]) of
-        ok -> ok;
+        ok -> has_results(Out);
         {unfit, Node} when Tries > 1 -> submitted(Place, Words, [Node | Unfit], Tries - 1);
         {unfit, Node} -> ertslab_error:failure(?MODULE, {unfit, [Node | Unfit]});
         {usage, Line} -> ertslab_error:usage(?MODULE, {said, Line});
-        {beyond, Line} -> ertslab_error:beyond(?MODULE, {said, Line});
+        {beyond, Line} ->
+            ok = has_results(Out),
+            ertslab_error:beyond(?MODULE, {said, Line});
         {failure, Line} -> ertslab_error:failure(?MODULE, {said, Line})
+    end.
+
+%% A job that ended well on a node that does not share the folder has written them there.
+has_results(Out) ->
+    case filelib:is_regular(filename:join(Out, "summary.json")) of
+        true -> ok;
+        false -> ertslab_error:failure(?MODULE, {no_results, Out})
     end.
 
 %% @doc A path as Slurm wants it, where `%' begins what it replaces.
@@ -56,6 +65,7 @@ pattern(File) -> lists:flatten(string:replace(File, "%", "%%", all)).
 -spec format_error(reason()) -> unicode:chardata().
 format_error(no_sbatch) -> "sbatch is missing; it comes with Slurm (Debian package slurm-client).";
 format_error({unfit, Nodes}) -> ["none of ", lists:join(", ", Nodes), " is fit to measure on."];
+format_error({no_results, Out}) -> ["the job ended well, but its results are not in ", Out, "; the nodes must share this folder."];
 format_error({said, Line}) -> Line.
 
 read(File) ->

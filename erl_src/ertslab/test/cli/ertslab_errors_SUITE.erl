@@ -179,7 +179,7 @@ reasons_of() ->
      {ertslab_place_here, [{unfit, [~"swap 7 pages were read back in a second; free memory first"]},
        {impossible, ~"the processor is emulated by /usr/bin/qemu-aarch64, whose speed would be measured"}]},
      {ertslab_place_ssh, [{no_machine, "lab"}, {no_text, "lab"}, {same_folder, "lab", "lab7"}, {cannot_read, "lab", enoent}]},
-     {ertslab_place_slurm, [no_sbatch, {unfit, ["lab7", "lab8"]}, {said, ~"sbatch said nothing"}]},
+     {ertslab_place_slurm, [no_sbatch, {unfit, ["lab7", "lab8"]}, {said, ~"sbatch said nothing"}, {no_results, "/tmp/out/node-1"}]},
      {ertslab_places, [json_of_several, host_dir_without_host, slurm_elsewhere, slurm_without_out, nodes_without_slurm,
        fleet_and_host, builds_elsewhere, fleet_without_out, {failed, ["lab", "node-2"], "x"}, {all_failed, ["lab", "node-2"]}]},
      {ertslab_fail_if, [{program, ~"web", ~"tuned", 1.03, {slower, 0.02}}, {places, ["lab", "node-2"]}, {no_run, ~"tuned", ~"cpu"}, {no_ratio, ~"tuned", ~"cpu"},
