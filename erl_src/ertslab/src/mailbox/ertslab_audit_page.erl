@@ -18,7 +18,7 @@ markdown(Releases, #{cpu := Cpu, cores := Cores, kernel := Kernel}, Load, {Year,
      "\n## Calls that do not scan\n\n", flat(Releases), others(Releases),
      io_lib:format("\nMachine: ~ts, cores used: ~b, Linux ~ts, load average (15"
                    "\nminutes): ~ts. Measured on ~4..0b-~2..0b-~2..0b. Other programs on the machine can only increase a"
-                   "\nslope. They increase most the slopes of calls that wait for another process.\n",
+                   "\nslope. The slopes of calls that wait for another process increase most.\n",
                    [Cpu, Cores, Kernel, Load, Year, Month, Date])].
 
 heading(Versions, [{_, Results} | _]) ->
@@ -33,8 +33,9 @@ heading(Versions, [{_, Results} | _]) ->
 
 slopes(Releases) ->
     ["For each release, the table has three columns. The first is the number of nanoseconds by which each"
-     "\nqueued message lengthens a call (the [slope](glossary.md#slope)), with its 95 % interval. The others"
-     "\nare the time of a call with an empty queue, and with 100,000 queued messages.\n\n",
+     "\nqueued message lengthens a call (the [slope](glossary.md#slope)), with its 95 % interval. The second"
+     "\ncolumn is the time of a call with an empty queue. The third column is the time of a call with"
+     "\n100,000 queued messages.\n\n",
      "| call |", [[" ", Version, ", ns a message | with 0 | with 100,000 |"] || {Version, _} <- Releases],
      "\n|---|", [["---|---|---|"] || _ <- Releases], $\n,
      [["| `", Name, "` |", [cells(of_name(Name, Results)) || {_, Results} <- Releases], $\n]

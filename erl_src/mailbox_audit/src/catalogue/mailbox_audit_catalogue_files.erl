@@ -24,13 +24,13 @@ file() ->
        call => fun(File) -> {ok, Device} = file:open(File, [write, raw]), ok = file:close(Device) end},
      #{name => "file:open/2 (ram)", call => fun(_) -> {ok, Device} = file:open("text", [ram, read]), Device end,
        finish => fun(_, Device) -> ok = file:close(Device) end,
-       cause => "ram_file:get_response/1 waits for {Port, {data, _}} of its driver, which carries no reference"},
+       cause => "ram_file:get_response/1 waits for {Port, {data, _}} from its driver, which carries no reference"},
      #{name => "file:consult/1", setup => fun consultable/0, cleanup => fun file:delete/1,
        call => fun(File) -> {ok, [term]} = file:consult(File) end},
      #{name => "file:sendfile/5", setup => fun file_and_sockets/0, cleanup => fun close_file_and_sockets/1,
        call => fun({_, File, Sender, _}) -> {ok, 4} = file:sendfile(File, Sender, 0, 4, []) end,
        finish => fun({_, _, _, Receiver}, _) -> {ok, _} = gen_tcp:recv(Receiver, 4) end,
-       cause => "prim_inet:sendfile_1/4 waits for {sendfile, Socket, _} of the driver, which carries no reference"}].
+       cause => "prim_inet:sendfile_1/4 waits for {sendfile, Socket, _} from the driver, which carries no reference"}].
 
 opened_file() ->
     [with_file("file:write/2", fun(Device) -> ok = file:write(Device, "text") end),
@@ -82,8 +82,8 @@ tables() ->
     [#{name => "ets:new/2, insert/2, delete/1",
        call => fun(_) -> Table = ets:new(junk, []), ets:insert(Table, {1}), ets:delete(Table) end},
      #{name => "ets:all/0", call => fun(_) -> [_ | _] = ets:all() end,
-       cause => "ets:receive_all/3 waits for {Ref, _} of each scheduler. A BIF made the reference in this message, and only"
-                " references of make_ref, monitor, alias, spawn_monitor and spawn_request get a marker"},
+       cause => "ets:receive_all/3 waits for {Ref, _} from each scheduler. A BIF made the reference in this message, and only"
+                " references made by make_ref, monitor, alias, spawn_monitor and spawn_request get a marker"},
      #{name => "ets:tab2file/2", setup => fun scratch/0, cleanup => fun file:delete/1,
        prepare => fun(File) -> {ets:new(junk, []), File} end,
        call => fun({Table, File}) -> ok = ets:tab2file(Table, File) end,

@@ -86,7 +86,7 @@ supervisors() ->
        call => fun(Pid) -> [] = supervisor:which_children(Pid) end},
      #{name => "supervisor:terminate/2 (internal: a supervisor ends its child)", prepare => fun running_state/1,
        call => fun(State) -> supervisor:terminate(shutdown, State) end,
-       cause => "supervisor:unlink_flush/2 waits for {'EXIT', Pid, _} of the child, which carries no reference"}].
+       cause => "supervisor:unlink_flush/2 waits for {'EXIT', Pid, _} from the child, which carries no reference"}].
 
 %% The process that measures does here what a supervisor's own process does:
 %% it is the mailbox of the supervisor that is looked through.
@@ -177,7 +177,7 @@ emulator() ->
      with(gen_server, server, "erlang:process_info(Other, status)", fun(Pid) -> process_info(Pid, status) end),
      #{name => "erlang:memory/0", call => fun(_) -> [_ | _] = erlang:memory() end},
      #{name => "erlang:statistics(io)", call => fun(_) -> erlang:statistics(io) end,
-       cause => "erts_internal:gather_io_bytes/4 waits for a message of each scheduler. A BIF made the reference in this message, so"
+       cause => "erts_internal:gather_io_bytes/4 waits for a message from each scheduler. A BIF made the reference in this message, so"
                 " there is no marker"},
      with(gen_server, server, "erlang:garbage_collect(Other)", fun(Pid) -> true = garbage_collect(Pid) end),
      with(gen_server, server, "erlang:suspend_process/1, resume_process/1",

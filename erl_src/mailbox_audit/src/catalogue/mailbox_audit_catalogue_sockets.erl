@@ -39,7 +39,7 @@ tcp() ->
        prepare => fun({{_, Receiver}, Pid}) -> {Receiver, Pid} end,
        call => fun({Socket, Pid}) -> ok = gen_tcp:controlling_process(Socket, Pid) end,
        finish => fun({Socket, Pid}, _) -> back(Socket, Pid) end,
-       cause => "inet:tcp_sync_input/3 searches with 'after 0' for data of the socket, and matches only the port, not a reference"}].
+       cause => "inet:tcp_sync_input/3 searches with 'after 0' for data from the socket, and matches only the port, not a reference"}].
 
 tcp_of_socket() ->
     [#{name => "gen_tcp:connect/3 (inet_backend socket)", setup => fun() -> listening(?OF_SOCKET) end,
@@ -83,7 +83,7 @@ driver_cause(Function) ->
         " is not a reference".
 
 close_cause(Function) ->
-    Function ++ " and prim_inet:close_port/1 search with 'after 0' for messages of the closed socket, and match only the port, not a reference".
+    Function ++ " and prim_inet:close_port/1 search with 'after 0' for messages from the closed socket, and match only the port, not a reference".
 
 listening(Backend) ->
     {ok, Listening} = gen_tcp:listen(0, Backend ++ [{ip, ?LOOPBACK}, {active, false}, {backlog, 128}]),
