@@ -33,10 +33,26 @@ setup() {
     [ ! -e erl_crash.dump ]
 }
 
+# The VM opens /dev/null in their place, so that no file of the session takes it.
 @test "closed outputs are no failure" {
-    run bash -c '"$@" >&- 2>&-' bash "$TOP/ertslab" compare spacing --quick "${SMALL[@]}" --out "$OUT"
-    ends 0 ""
-    [ -s "$OUT/report.html" ]
+    for closed in '>&-' '2>&-' '<&- >&- 2>&-'; do
+        run bash -c "\"\$@\" $closed" bash "$TOP/ertslab" compare spacing --quick "${SMALL[@]}" --out "$OUT" --force
+        [ "$status" -eq 0 ]
+        [ -s "$OUT/report.html" ]
+        ! grep -qr "Results go to" "$OUT"
+    done
+}
+
+@test "settings of the shell for other VMs do not reach the command line" {
+    for variable in ERL_AFLAGS ERL_ZFLAGS ERL_FLAGS; do
+        run env "$variable=-s erlang halt" "$TOP/ertslab" list
+        ends 0 "hibernate"
+    done
+}
+
+@test "a file beyond the limit of its size is named, and what was measured is kept" {
+    run bash -c 'ulimit -f 4; "$@"' bash "$TOP/ertslab" compare spacing --quick "${SMALL[@]}" --out "$OUT"
+    refused 1 "file too large; what was measured before is kept"
 }
 
 @test "only what measures wants a folder for temporary files" {

@@ -29,7 +29,8 @@ groups() ->
                   late_caller_is_counted_once, supervisor_is_killed, supervisor_gives_up,
                   supervisor_of_ones_own_gives_up, writer_is_terminated, writer_is_started_anew, stop_writes_all, stop_among_writers,
                   stop_without_device]},
-     {serving, [], [group_leader, input_comes_after_output, input_ends_with_the_device, several_requests,
+     {serving, [], [group_leader, input_comes_after_output, answered_request_leaves_no_monitor, input_ends_with_the_device,
+                    several_requests,
                     encodings, bad_requests, no_list_of_requests_is_refused, options_that_end_a_device_are_refused,
                     encoding_set_among_others, requests_are_judged_before_one_is_passed, function_of_passed_requests_is_called_once,
                     reading_that_ends_a_device_is_refused, any_request_is_answered, no_request_ends_a_file,
@@ -922,6 +923,15 @@ input_comes_after_output(Config) ->
     ok = batch_io:flush(),
     ?assertMatch([{put_chars, unicode, ~"question"}, {answered, _}, {put_chars, unicode, ~"more"}],
                  recorder:requests(Device)).
+
+%% A shell reads line after line.
+answered_request_leaves_no_monitor(Config) ->
+    Device = start(Config, #{}),
+    ok = recorder:answers(Device, #{{get_chars, unicode, "", 1} => eof}),
+    Monitors = fun() -> length(element(2, process_info(whereis(batch_io), monitors))) end,
+    Before = Monitors(),
+    [?assertEqual(eof, io:get_chars(batch_io, "", 1)) || _ <- lists:seq(1, 100)],
+    ok = until(fun() -> Monitors() =:= Before end).
 
 input_ends_with_the_device(Config) ->
     Device = held(Config, #{}),

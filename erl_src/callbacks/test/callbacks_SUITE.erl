@@ -23,6 +23,7 @@
          erased_dictionary_is_that_of_one_callback/1, flags_are_put_back/1, workers_share_what_one_process_starts/1,
          exit_normal_is_no_done/1, counted_while_keepers_end/1, malformed_messages_are_dropped/1,
          stray_messages_are_dropped/1, ending_holds_nobody_up/1, sensitive_worker_is_refused/1, limit_of_processes_ends_nobody/1,
+         worker_that_ends_unlinked_at_rest/1, answered_wait_keeps_no_timer/1,
          nothing_stays/1, bad_arguments/1, not_started/1, bad_environment/1, laws_hold/1]).
 
 -define(HOLD_MS, 10).
@@ -45,6 +46,7 @@ all() ->
      erased_dictionary_is_that_of_one_callback, flags_are_put_back, workers_share_what_one_process_starts,
      exit_normal_is_no_done, counted_while_keepers_end, malformed_messages_are_dropped,
      stray_messages_are_dropped, ending_holds_nobody_up, sensitive_worker_is_refused, limit_of_processes_ends_nobody,
+     worker_that_ends_unlinked_at_rest, answered_wait_keeps_no_timer,
      nothing_stays, bad_arguments, not_started, bad_environment, laws_hold].
 
 %% Two workers, whatever the number of schedulers.
@@ -612,6 +614,33 @@ worker_that_ends_unlinked(_) ->
     ?assertMatch([{{callback_down, Lost}, Reference, process, _, {worker_down, _}}], received(1)),
     ok = await_keepers(),
     ok = answered(echo(1)).
+
+%% No look of the keeper comes between.
+worker_that_ends_unlinked_at_rest(_) ->
+    Lost = echo(1),
+    Reference = callbacks:monitor(Lost),
+    Worker = whereis(callbacks_worker_1),
+    Test = self(),
+    _ = callbacks:spawn(1, fun() -> true = unlink(whereis(callbacks_keeper_1)), Test ! unlinked, done end),
+    ?assertEqual([unlinked], received(1)),
+    ok = until(fun() -> process_info(Worker, status) =:= {status, waiting} end),
+    true = exit(Worker, kill),
+    _ = spawn(fun() -> callbacks:send(Lost, lost) end),
+    ?assertMatch([{{callback_down, Lost}, Reference, process, _, {worker_down, _}}], received(1)),
+    ok = await_keepers(),
+    ok = answered(echo(1)).
+
+answered_wait_keeps_no_timer(_) ->
+    Test = self(),
+    Took = fun(Message) -> Test ! Message, {wait, fun(_) -> done end} end,
+    Id = callbacks:spawn(1, fun() -> {wait, Took, 3_600_000, fun() -> done end} end),
+    Rows = gen_server:call(callbacks_keeper_1, rows),
+    ok = until(fun() -> ets:lookup(Rows, Id) =/= [] end),
+    [{Id, {wait, _, Timer, _}, _}] = ets:lookup(Rows, Id),
+    ?assert(is_integer(erlang:read_timer(Timer))),
+    ok = callbacks:send(Id, answer),
+    ?assertEqual([answer], received(1)),
+    ok = until(fun() -> erlang:read_timer(Timer) =:= false end).
 
 %% Else the heap of the next callback ends the worker with all that wait for it.
 flags_are_put_back(_) ->
