@@ -357,7 +357,7 @@ listens_no_more() {
     listens no_erlang 'connection.sendall(b"SSH-2.0-none\r\n"); connection.close()'
     ertslab diagnose --node "no_erlang@$(hostname -s)" --cookie live
     listens_no_more
-    refused 1 "check its name"
+    refused 1 "check the cookie"
 }
 
 # As a node whose schedulers are in native code, or that is stopped.

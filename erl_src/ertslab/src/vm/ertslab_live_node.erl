@@ -4,11 +4,16 @@
 -export([connected/2, format_error/1]).
 -export_type([reason/0]).
 
--type reason() :: {silent, Name :: string(), Seconds :: pos_integer(), ertslab_node_threads:seen()} | {refused, Name :: string()}
+-type reason() :: {silent, Name :: string(), Seconds :: pos_integer(), ertslab_node_threads:seen()}
+                | {refused, Name :: string(), registered()}
                 | {no_name, string()}
                 | no_cookie | {no_cookie_in, file:filename(), Most :: pos_integer()} | {no_cookie_of, Most :: pos_integer()} | no_distribution.
 
+%% Whether the epmd of its host has the name of the node.
+-type registered() :: boolean() | unknown.
+
 -define(ATOM_CHARACTERS, 255).
+-define(EPMD_MS, 2000).
 -define(BUDGET_MS, 10_000).
 %% By default a node waits this long for each half of a handshake; a node that refuses does so sooner. The VM waits for two minutes at
 %% most.
@@ -27,14 +32,21 @@ connected(Name, Options) ->
     case connects(Node, erlang:monotonic_time(millisecond) + 1000 * Seconds) of
         true -> Node;
         silent -> ertslab_error:failure(?MODULE, {silent, Name, Seconds, ertslab_node_threads:seen(Name)});
-        refused -> ertslab_error:failure(?MODULE, {refused, Name})
+        refused -> ertslab_error:failure(?MODULE, {refused, Name, registered(Name)})
     end.
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({silent, Name, Seconds, Threads}) ->
     io_lib:format("node ~ts listens, but did not answer in ~b s. ~ts Try again when it answers; diagnose waits longer with --budget.",
                   [Name, Seconds, why_silent(ertslab_node_threads:facts(Threads))]);
-format_error({refused, Name}) ->
+format_error({refused, Name, false}) ->
+    ["node ", Name, " is unknown to the epmd of its host ('epmd -names' lists running nodes; a release has epmd in erts-*/bin): check the"
+     " name. A node that starts or halts is unknown, too. The process of one that halts stays until its sockets and files have taken what it"
+     " has for them: end it by a signal (erlang:halt/2 with {flush, false} does not wait)."];
+format_error({refused, Name, true}) ->
+    ["node ", Name, " does not answer, though the epmd of its host has its name: check the cookie. A node that is at its limit of processes"
+     " or ports refuses in the same way, and so does what is no Erlang."];
+format_error({refused, Name, unknown}) ->
     ["node ", Name, " does not answer; check its name ('epmd -names' lists running nodes; a release has epmd in erts-*/bin) and the cookie."
      " A node that is at its limit of processes or ports refuses in the same way."];
 format_error({no_name, Text}) -> ["--node ", Text, ": give a name such as node@host, of at most 255 characters"];
@@ -62,6 +74,20 @@ connects(Node, Until) ->
         Now >= Until - 500 -> silent;
         Now - Began < 1000 * (?SETUP_S - 1) -> refused;
         true -> connects(Node, Until)
+    end.
+
+%% Not every host has an epmd, or lets it be asked. To connect to one may take minutes.
+-dialyzer({nowarn_function, registered/1}). % what it found is the exit of the process that asks
+-spec registered(string()) -> registered().
+registered(Name) ->
+    [Alive, Host] = string:split(Name, "@"),
+    {Pid, Monitor} = spawn_monitor(fun() -> exit({names, erl_epmd:names(Host)}) end),
+    receive
+        {'DOWN', Monitor, process, _, {names, {ok, Names}}} -> lists:keymember(Alive, 1, Names);
+        {'DOWN', Monitor, process, _, _} -> unknown
+    after ?EPMD_MS ->
+            exit(Pid, kill),
+            unknown
     end.
 
 node_name(Name) ->
