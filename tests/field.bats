@@ -309,6 +309,7 @@ field() {
 @test "field: os_processes" { field --once os_processes; }
 
 @test "field: packets_lost" { field --once packets_lost; }
+@test "field: partner_hangs" { field --once partner_hangs; }
 
 @test "field: piled_up_binaries" { field --once piled_up_binaries; }
 

@@ -122,8 +122,11 @@
 -define(SILENT_MS, 1000).
 %% In at least so many looks a process never waited, and was in one function in nine of ten.
 -define(BUSY_LOOKS, 10).
-%% From so many processes on, the last line of a report tells where they wait.
+%% From so many processes on, the last line of a report tells where they wait; from so many on, it does so where it knows for which host.
 -define(WAITING_ALIKE, 20).
+-define(PLACED, 5).
+%% So many others wait behind such processes.
+-define(BEHIND_PLACED, 5).
 %% Fewer may be of the inspection and its connection.
 -define(MORE, 10).
 %% From so many bytes on, the report names a table that has a tenth of those of all tables.

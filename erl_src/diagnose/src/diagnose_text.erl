@@ -35,10 +35,10 @@ proof(Proof, Place) -> {diagnose_proof:title(Proof, Place), diagnose_wording:pri
 last_line(#{findings := Findings, look := Look}) ->
     case {diagnose_findings:count(Findings), diagnose_wording:unseen(Look)} of
         {0, []} ->
-            ["Nothing found.", hears_nothing(Look), " The bounds: ", bounds(Look), ".", unmeasured(Look), busy_with(Look), waits_with(Look),
-             waits_in(Look), turns(Look)];
+            ["Nothing found.", first_to_look_at(Look), " The bounds: ", bounds(Look), ".", unmeasured(Look), busy_with(Look),
+             waits_with(Look), waits_in(Look), turns(Look)];
         {0, [Why | _]} ->
-            ["Not everything was inspected, and nothing was found in the rest: ", small(Why), hears_nothing(Look), busy_with(Look),
+            ["Not everything was inspected, and nothing was found in the rest: ", small(Why), first_to_look_at(Look), busy_with(Look),
              waits_with(Look), waits_in(Look), turns(Look)];
         {Count, []} -> [findings(Count), "."];
         {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", small(Why)]
@@ -77,11 +77,25 @@ turns(#{starts := #{turns := Turns, ms := Ms}}) ->
 turns(#{}) -> [].
 
 %% A loop of its own, such as one that reads from a socket, is called by nobody.
-waits_in(#{places := #{most := Most}}) ->
+waits_in(#{places := #{most := Most}} = Look) ->
     [[about_waiting(Place), ": if their requests take long, it is for this."]
-     || #{count := Count, in := [_ | Callers], for := For} = Place <- lists:sublist(Most, 1), Count >= ?WAITING_ALIKE,
-        Callers =/= [] orelse For =/= none, not gets_nothing(Place)];
+     || #{count := Count} = Place <- lists:sublist(Most, 1), Count >= ?WAITING_ALIKE, is_inside(Place), not gets_nothing(Place),
+        for_host(Look) =:= []];
 waits_in(#{}) -> [].
+
+is_inside(#{in := [_ | Callers], for := For}) -> Callers =/= [] orelse For =/= none.
+
+%% What waits for a host comes first: the node has nothing wrong then.
+first_to_look_at(Look) ->
+    case hears_nothing(Look) of
+        [] -> for_host(Look);
+        Waits -> Waits
+    end.
+
+for_host(#{places := #{most := Most}}) ->
+    [[about_waiting(Place), ": if their requests take long, it is for this."]
+     || Place <- lists:sublist([One || #{at := At} = One <- Most, At =/= unknown, is_inside(One), not gets_nothing(One)], 1)];
+for_host(#{}) -> [].
 
 about_waiting(#{count := Count, in := [In | Callers]} = Place) ->
     [io_lib:format(" About ~ts processes wait at two looks in ", [diagnose_wording:count(Count)]), called(In, Callers), for_whom(Place)].

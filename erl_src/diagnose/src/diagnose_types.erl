@@ -415,9 +415,11 @@
 %% first look, and of those that came since. first: where the first of their kind are instead, at both looks.
 -type places() :: #{ms := pos_integer(),
                     most := [#{count | stay := non_neg_integer(), label := mfa() | unknown, in := [frame(), ...],
-                               for := Called :: binary() | none, at => binary() | unknown}]}.
+                               for := Called :: binary() | none, at => binary() | unknown,
+                               behind => #{count := non_neg_integer(), pool := #{pid := binary(), name := atom()} | none}}]}.
 %% So many processes, by a sample, wait at two looks in the first of these functions, which the others led to, and so many of them at both;
-%% what one of them is, and for whose answer they wait. at: the other side of the socket that all of them, or that one, read.
+%% what one of them is, and for whose answer they wait. at: the other side of the socket that all of them, or that one, read. behind: so many
+%% others wait behind those that stay there, also for the pool that has lent them.
 -type logging() :: #{looks := non_neg_integer(), handlers := [#{name := atom(), sync | drop := non_neg_integer()}],
                      from := [{mfa(), Count :: pos_integer()}], events => [maker()]}.
 %% At how many looks a handler of logger was in these modes, and which functions were seen logging then. events: which of those that work

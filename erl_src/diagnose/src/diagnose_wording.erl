@@ -374,6 +374,10 @@ evidence(awaited, #{node := Node, connected := Connected, called := Called, proc
 evidence(awaited, #{host_in := Function, processes := Processes, ms := Ms, 'of' := Of}) ->
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for another host, in ~ts",
                   [count(Processes), Ms / 1000, kinds(Of), Function]);
+evidence(awaited, #{at := At, processes := Processes, ms := Ms, label := Label, in := In, behind := Behind, pool := Pool}) ->
+    io_lib:format("about ~ts processes~ts wait~ts for data of ~ts, and got nothing within ~.1f s; ~ts others wait for ~ts",
+                  [count(Processes), [[" (", Label, ")"] || Label =/= unknown], in_function(In), At, Ms / 1000, count(Behind),
+                   case Pool of unknown -> "their answers"; _ -> ["them, or for ", Pool, ", which has lent them"] end]);
 evidence(awaited, #{socket_in := Function, processes := Processes, ms := Ms, 'of' := Of, sockets := Sockets, unsent_bytes := Unsent,
                     waits := Ports}) ->
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) until a socket takes what they send, in ~ts~ts",

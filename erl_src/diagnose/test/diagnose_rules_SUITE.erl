@@ -31,7 +31,7 @@
          modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
          who_ends_all_for_one_is_told_of/1, who_ends_all_though_none_fails_is_told_of/1,
          nodes_that_do_not_stop_are_told_of/1, what_is_lent_is_known_where_somebody_has_it/1,
-         who_is_served_in_turn_does_not_wait/1, who_is_served_in_turn_does_not_stay/1, turns_of_callers_are_seen/1, takes/2,
+         who_is_served_in_turn_does_not_wait/1, a_pool_whose_members_all_hang_is_told_of/1, who_is_served_in_turn_does_not_stay/1, turns_of_callers_are_seen/1, takes/2,
          who_waits_to_take_over_is_left_alone/1, who_tries_to_get_a_global_lock_is_counted/1, on_load_that_waits_is_told_of/1,
          who_came_to_wait_and_who_hangs_is_told/1, who_is_monitored_beside_the_callers_is_asked/1,
          who_waits_for_its_next_message_is_at_rest/1, loops/0,
@@ -199,7 +199,7 @@ all() ->
      modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of, what_is_traced_for_a_moment_is_as_before,
      who_ends_all_for_one_is_told_of, who_ends_all_though_none_fails_is_told_of,
      nodes_that_do_not_stop_are_told_of, what_is_lent_is_known_where_somebody_has_it,
-     who_is_served_in_turn_does_not_wait, who_is_served_in_turn_does_not_stay, turns_of_callers_are_seen,
+     who_is_served_in_turn_does_not_wait, a_pool_whose_members_all_hang_is_told_of, who_is_served_in_turn_does_not_stay, turns_of_callers_are_seen,
      who_waits_to_take_over_is_left_alone, who_tries_to_get_a_global_lock_is_counted, on_load_that_waits_is_told_of,
      who_came_to_wait_and_who_hangs_is_told, who_is_monitored_beside_the_callers_is_asked, who_waits_for_its_next_message_is_at_rest,
      messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
@@ -920,8 +920,11 @@ where_processes_wait_is_told(_) ->
                                                         " 10.0.0.7:80, and got nothing meanwhile.*time-out")),
     [?assertEqual(nomatch, re:run(Last([Own, Other]), "got nothing"))
      || Other <- [Stuck#{at := unknown}, Stuck#{stay := 5}, Stuck#{in := [{conn, loop, 1}]}]],
+    %% Those that get answers are told of from five on, where the host is known.
+    ?assertMatch({match, _}, re:run(Last([Own, Stuck#{count := 5, stay := 0}]), "Nothing found. About 5 .* for data of 10.0.0.7:80: if their")),
+    ?assertEqual(nomatch, re:run(Last([Own, Stuck#{count := 5, stay := 0, at := unknown}]), "About 5 ")),
     %% Real ones.
-    {ok, Listen} = gen_tcp:listen(0, [{active, false}, {ip, {127, 0, 0, 1}}]),
+    {ok, Listen} = gen_tcp:listen(0, [{active, false}, {backlog, 100}, {ip, {127, 0, 0, 1}}]),
     {ok, Number} = inet:port(Listen),
     Asking = [spawn(fun() -> lists:foreach(fun(Port) -> asks_host(Port) end, [Number]) end) || _ <- lists:seq(1, 20)],
     timer:sleep(200),
@@ -929,6 +932,32 @@ where_processes_wait_is_told(_) ->
     [true = exit(Pid, kill) || Pid <- Asking],
     At = iolist_to_binary(["127.0.0.1:", integer_to_list(Number)]),
     ?assertMatch([#{count := 20, stay := 20, at := At}], [Place || #{in := [{?MODULE, asks_host, 1} | _]} = Place <- Waiting]).
+
+%% Nobody waits for idle workers that wait for work, and one may wait for each.
+a_pool_whose_members_all_hang_is_told_of(_) ->
+    {ok, Listen} = gen_tcp:listen(0, [{active, false}, {backlog, 100}, {ip, {127, 0, 0, 1}}]),
+    {ok, Number} = inet:port(Listen),
+    At = iolist_to_binary(["127.0.0.1:", integer_to_list(Number)]),
+    Members = [spawn(fun() -> lists:foreach(fun(Port) -> asks_host(Port) end, [Number]) end) || _ <- lists:seq(1, 6)],
+    Seen = fun() ->
+                   timer:sleep(200),
+                   #{most := Most} = Places = diagnose_probe:places(now_ms() + 300),
+                   Places#{most := [Place || #{in := [{?MODULE, asks_host, 1} | _]} = Place <- Most]}
+           end,
+    Found = fun(Places) -> [Sign || #{signs := Signs} <- found(#{places => Places}, []), #{kind := awaited} = Sign <- Signs] end,
+    Direct = [spawn(fun() -> catch gen_server:call(Member, any, infinity) end) || Member <- Members],
+    Healthy = Seen(),
+    ?assertMatch(#{most := [#{count := 6, stay := 6, at := At, behind := #{count := 0, pool := none}}]}, Healthy),
+    ?assertEqual([], Found(Healthy)),
+    Pool = spawn(fun() -> [monitor(process, Member) || Member <- Members], receive stop -> ok end end),
+    Behind = [spawn(fun() -> catch gen_server:call(Pool, any, infinity) end) || _ <- lists:seq(1, 5)],
+    Sick = Seen(),
+    [true = exit(Pid, kill) || Pid <- [Pool | Members ++ Direct ++ Behind]],
+    [#{evidence := #{processes := 6, behind := 5, at := At}} = Sign] = Found(Sick),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), ["asks_host/1 for data of ", At, ".*5 others wait for them, or for <"])),
+    %% Who waits for such a pool is told of once, and a few that wait behind may be a moment's.
+    #{most := [#{behind := Told} = One]} = Sick,
+    ?assertEqual([], Found(Sick#{most := [One#{behind := Told#{count := 4}}]})).
 
 asks_host(Port) ->
     {ok, Socket} = gen_tcp:connect({127, 0, 0, 1}, Port, [{active, false}]),

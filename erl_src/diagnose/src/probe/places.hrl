@@ -3,10 +3,13 @@
 -define(ASKED_PLACES, 300).
 -define(PLACED_PROCESSES, 50_000).
 %% So many of a sample that wait in one place at both looks are told of, and so many places.
--define(PLACED, 10).
 -define(PLACES, 3).
 %% So many of them tell which host they wait for.
 -define(ASKED_PEERS, 5).
+%% Of so many of them it is asked who waits for them, each time so many; twice, so long apart.
+-define(ASKED_BEHIND, 20).
+-define(BEHIND_EACH, 100).
+-define(BEHIND_MS, 100).
 %% Of the functions that lead there, one of each module.
 -define(CALLED_FROM, 4).
 
@@ -23,16 +26,49 @@ places(Until) ->
             Did = control_did(Control),
             {EachLater, After} = placed(),
             #{ms => max(1, now_ms() - Began),
-              most => [#{count => Count,
-                         stay => round(Each * length([1 || {One, Was} <- Then, {Again, Is} <- waits_in(One), Again =:= {Frames, Called},
-                                                           Is - Was =< stayed(Frames, Did)])),
-                         label => labelled_apart(Pid), in => Frames, for => case Called of none -> none; _ -> called_as(Called) end,
-                         at => peer_of_all(Called, [One || {One, _} <- lists:sublist(Then, ?ASKED_PEERS)])}
-                       || {Count, {{Frames, Called}, [{Pid, _} | _] = Then}}
-                              <- ranked(?PLACES, [{min(round(Each * length(Then)), round(EachLater * length(Now))), {Place, Then}}
+              most => [placed(Place, Count, Each, [One || {One, Was} <- Then, {Again, Is} <- waits_in(One), Again =:= Place,
+                                                          Is - Was =< stayed(Frames, Did)], [One || {One, _} <- Now])
+                       || {Count, {{Frames, _} = Place, Then, Now}}
+                              <- ranked(?PLACES, [{min(round(Each * length(Then)), round(EachLater * length(Now))), {Place, Then, Now}}
                                                   || {Place, Then} <- maps:to_list(Before), length(Then) >= ?PLACED,
                                                      #{Place := Now} <- [After], length(Now) >= ?PLACED])]};
         false -> too_many
+    end.
+
+%% Of so many in that place, those that have stayed there, and those that are there now.
+placed({Frames, Called}, Count, Each, Stay, Now) ->
+    At = peer_of_all(Called, lists:sublist(Stay ++ Now, ?ASKED_PEERS)),
+    Place = #{count => Count, stay => round(Each * length(Stay)), label => labelled_apart(hd(Now)), in => Frames,
+              for => case Called of {answer, _} -> called_as(Called); _ -> none end, at => At},
+    case Called =:= data andalso At =/= unknown andalso length(Stay) >= ?PLACED andalso apart(fun() -> behind(Stay) end) of
+        #{} = Behind -> Place#{behind => Behind};
+        _ -> Place
+    end.
+
+%% @doc How many wait for the answers of these, and in vain: beside one for each of them, which may be whose request it is, those that wait
+%% behind that one, and those that wait for the process that has lent them, which monitors most of them, or of those whose request it is.
+-spec behind([pid()]) -> #{count := non_neg_integer(), pool := #{pid := binary(), name := atom()} | none}.
+behind(Pids) ->
+    Each = [callers_now(Pid) || Pid <- lists:sublist(Pids, ?ASKED_BEHIND)],
+    Direct = lists:usort(lists:append(Each)),
+    Queued = Direct -- [First || [First | _] <- Each],
+    {Pool, Waiting} = case lender(lists:sublist(Pids, ?ASKED_BEHIND), Direct) of
+                          none -> {none, []};
+                          One -> {#{pid => pid_text(One), name => registered_as(One)}, callers_now(One) -- (Pids ++ Direct)}
+                      end,
+    Before = [{One, Done} || One <- lists:usort(Queued ++ Waiting), Done <- done(One)],
+    wait(?BEHIND_MS),
+    #{count => length(same_calls(Before, 0)), pool => Pool}.
+
+callers_now(Pid) -> [One || One <- lists:sublist(callers(Pid), ?BEHIND_EACH), waits_in_call(One)].
+
+%% Who is monitored by one process together with most others.
+lender(Pids, Direct) ->
+    case [One || Some <- [Pids, lists:sublist(Direct, ?ASKED_BEHIND)], length(Some) >= ?PLACED,
+                 {Times, One} <- most_frequent(lists:append([lists:sublist(callers(Pid), ?BEHIND_EACH) || Pid <- Some])),
+                 2 * Times > length(Some), not lists:member(One, Direct)] of
+        [First | _] -> First;
+        [] -> none
     end.
 
 %% Who waits for a lock of global or of mnesia may try again and again.
@@ -55,7 +91,7 @@ waits_in(Pid) ->
         _ -> []
     end.
 
-%% Whose answer it waits for, if that is of this node.
+%% Whose answer it waits for, if that is of this node, or whether for data of a socket, or of a host that httpc has asked.
 called_from(Pid, [{gen, do_call, _, _} | _] = Stack) ->
     case not lists:keymember(ssl, 1, Stack) andalso process_info(Pid, monitors) of
         {_, Monitors} ->
@@ -65,11 +101,26 @@ called_from(Pid, [{gen, do_call, _, _} | _] = Stack) ->
             end;
         _ -> none % with TLS, each has a process of its own
     end;
-called_from(_, _) -> none.
+called_from(_, Stack) ->
+    case [F || {M, F, _, _} <- lists:sublist(Stack, ?SENDS_AMONG), lists:member({M, F}, [{httpc, handle_answer} | ?READING])] of
+        [handle_answer | _] -> httpc;
+        [_ | _] -> data;
+        [] -> none
+    end.
 
 %% The other side of the sockets from which all of these want data, or of the one of the process that they wait for. Clients of this node
 %% have a port each.
 peer_of_all({answer, Pid}, _) -> peer_apart(fun() -> peer_of(Pid) end);
+peer_of_all(httpc, _) -> peer_apart(fun peer_of_httpc/0);
+peer_of_all(data, Pids) ->
+    peer_apart(fun() ->
+                       %% Some of those that do not stay may have ended by now.
+                       Peers = [peer_lent_to(Pid) || Pid <- Pids],
+                       case lists:usort(Peers) -- [unknown] of
+                           [Peer] -> Peer;
+                           _ -> unknown
+                       end
+               end);
 peer_of_all(none, Pids) ->
     peer_apart(fun() ->
                        case lists:usort([peer_read_by(Pid) || Pid <- Pids]) of
@@ -77,6 +128,32 @@ peer_of_all(none, Pids) ->
                            _ -> unknown
                        end
                end).
+
+%% Who reads may have its socket from the pool that monitors it.
+peer_lent_to(Pid) ->
+    case peer_of(Pid) of
+        unknown ->
+            case lists:usort([Peer || One <- lists:sublist(callers(Pid), ?HOLDERS), Peer <- peers_of(One)]) of
+                [Peer] -> Peer;
+                _ -> unknown
+            end;
+        Peer -> Peer
+    end.
+
+%% httpc has a process for each connection.
+peer_of_httpc() ->
+    case lists:usort([Peer || Sup <- [whereis(httpc_handler_sup)], is_pid(Sup), One <- linked(Sup), Peer <- peers_of(One)]) of
+        [Peer] -> Peer;
+        _ -> unknown
+    end.
+
+peers_of(Pid) ->
+    case process_info(Pid, links) of
+        {_, Links} ->
+            lists:usort([peer(Port) || Port <- lists:sublist([One || One <- Links, is_port(One)], ?FEW_OUTSIDE),
+                                       erlang:port_info(Port, name) =:= {name, "tcp_inet"}]) -- [<<"tcp_inet">>];
+        undefined -> []
+    end.
 
 %% Links may be many. A socket that listens has no other side.
 peer_apart(Ask) -> case apart(fun() -> {peer, Ask()} end) of {peer, Peer} when Peer =/= <<"tcp_inet">> -> Peer; _ -> unknown end.

@@ -16,7 +16,7 @@ of_process(Suspect, Look) -> suspended(Suspect, Look).
 %% @doc The signs of who waits for what is not on the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
-    awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ awaited_sockets(Look) ++ not_accepted(Look)
+    awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ hanging_pools(Look) ++ awaited_sockets(Look) ++ not_accepted(Look)
         ++ full_backlogs(Look) ++ packets_dropped(Look) ++ nodes_flap(Look) ++ nagle(Look) ++ starting(Look) ++ stopping(Look).
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
@@ -235,6 +235,20 @@ awaited_hosts(#{awaited := Awaited}) ->
           end,
           diagnose_proof:look())
      || #{host := Function, count := Count, ms := Ms, kinds := Kinds} <- Awaited].
+
+%% All that work for others wait for one host, which says nothing, and others wait for them: it is no work that they wait for. Where many
+%% wait for the pool itself, that is told of.
+hanging_pools(#{places := #{most := Most, ms := Ms}, awaited := Awaited}) ->
+    [sign(awaited, #{processes => Count, ms => Ms, label => case Label of unknown -> unknown; _ -> label(Label) end, in => label(In),
+                     at => At, behind => Behind, pool => case Pool of none -> unknown; _ -> process(Pool) end},
+          "That host does not answer, and others wait until it does. See what it does, and bound each wait: a time-out for each read and each"
+          " request (without one gen_tcp:recv/2 waits for ever), after which the connection is closed and given back. More members only"
+          " wait together with these. Give a slow or uncertain host a pool of its own, so that it holds up nobody else.",
+          diagnose_proof:look())
+     || #{count := Count, stay := Stay, label := Label, in := [In | _], at := At, behind := #{count := Behind, pool := Pool}} <- Most,
+        Stay >= ?SAME_FUNCTION * Count, Behind >= ?BEHIND_PLACED,
+        not lists:any(fun(#{pid := Pid}) -> Pool =/= none andalso Pid =:= map_get(pid, Pool); (#{}) -> false end, Awaited)];
+hanging_pools(#{}) -> [].
 
 %% Each process waits for a socket of its own. Where messages wait for one of them, its mailbox tells of it.
 awaited_sockets(#{awaited := Awaited, ports := Ports, suspects := Suspects}) ->
