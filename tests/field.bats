@@ -311,6 +311,7 @@ field() {
 @test "field: packets_lost" { field --once packets_lost; }
 @test "field: partner_hangs" { field --once partner_hangs; }
 
+@test "field: permanent_tasks" { field --once permanent_tasks; }
 @test "field: piled_up_binaries" { field --once piled_up_binaries; }
 
 @test "field: polls" { field --once polls; }

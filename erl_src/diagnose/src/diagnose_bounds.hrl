@@ -19,6 +19,13 @@
 -define(AWAITED_FEW, 10).
 %% Where each caller has its turn within, all of them are served.
 -define(TURN_MS, 20_000).
+%% So few callers wait so long in the same call, while what they have called works in one callback. Or so long, and at such a part of the
+%% looks some wait. (Of that time the machine had none for the VM for a part.)
+-define(STALLED, 3).
+-define(STALLED_MS, 500).
+-define(KEPT_MS, 100).
+-define(ALWAYS_KEPT, 0.8).
+-define(IN_ONE_CALLBACK, 0.8).
 %% Processes that wait until a socket takes what they send, all the time.
 -define(NOT_READ, 5).
 %% Connections wait to be accepted at so many looks in a row: so many, or a number that changes if no process waits
@@ -308,6 +315,8 @@
 %% Processes of which so many, and half of those that ended, failed meanwhile, and so many a second.
 -define(FAILED, 6).
 -define(FAILED_A_SECOND, 2).
+%% Or of which a supervisor starts so many in a second, though nobody has asked for them.
+-define(RESTARTED, 2).
 %% After one has failed, all others are ended so often within the look.
 -define(SWEEPS, 2).
 %% Programs of the system that run, or that are started a second, of which so many were seen.

@@ -79,6 +79,8 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans) ->
     Seen = [{Suspect, diagnose_signs:of_process(Suspect, [Scan || #{pid := P} = Scan <- Scans, P =:= Pid], Look, Faults)}
             || #{pid := Pid} = Suspect <- Suspects]
         ++ [{Parent, diagnose_starts:of_parent(Parent, Look)} || #{starts := #{parents := Parents}} <- [Look], Parent <- Parents]
+        ++ [{Server, diagnose_waits:of_stall(Server, Look)} || Server <- maps:get(stalls, Look)]
+        ++ [{Parent, diagnose_starts:of_lasting(Parent, Look)} || #{starts := #{lasting := All}} <- [Look], Parent <- All]
         ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent, maps:get(starts, Look)) ++ diagnose_starts:of_births(Look)}
             || #{births := #{pid := Pid} = Parent} <- [Look], not diagnose_starts:is_restarting(Pid, Look)]
         ++ [{One#{label => unknown}, diagnose_waits:of_unresponsive(One)} || One <- Unresponsive]
@@ -92,12 +94,20 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans) ->
     [{(maps:with([pid, name], Process))#{label => hd([L || {#{label := L}, _} <- Same, L =/= unknown] ++ [unknown])},
       told_once(lists:append([Signs || {_, Signs} <- Same]))} || [{Process, _} | _] = Same <- maps:values(Processes)].
 
-%% Whose messages are told of is not told of again by those that have sent them.
+%% Whose messages are told of is not told of again by those that have sent them. What holds a server up is told of before how long its
+%% callers wait.
 told_once(Signs) ->
     case [Sign || #{kind := deep_mailbox} = Sign <- Signs] of
-        [] -> Signs;
+        [] ->
+            case [Sign || #{kind := Kind, evidence := Evidence} = Sign <- Signs, is_cause(Kind), not is_map_key(kept_ms, Evidence)] of
+                [] -> Signs;
+                _ -> [Sign || #{evidence := Evidence} = Sign <- Signs, not is_map_key(kept_ms, Evidence)]
+            end;
         _ -> [Sign || #{kind := Kind, evidence := Evidence} = Sign <- Signs, Kind =/= awaited orelse is_map_key(for, Evidence)]
     end.
+
+is_cause(Kind) -> not lists:member(Kind, [idle_heap, large_heap, uncollected_garbage, binary_leak, many_monitors, large_dictionary,
+                                          message_queue_data, equal_heaps, spread_list, promoted_garbage, binary_pressure, small_start]).
 
 process({Process, Signs}) -> #{subject => #{process => maps:with([pid, name], Process)}, signs => in_order(Signs)}.
 

@@ -26,7 +26,7 @@
          debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, large_code/1, file_owners/1, ticks/1, too_many_ticks/2,
          suspenders/3, who_call/2, freed_natively/2, growth/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1, answered_meanwhile/3, standby/1, losses/1, counter_of/2,
-         reads/1]).
+         reads/1, asked_to_start/1, stalls/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -103,6 +103,7 @@
 -include("probe/piles.hrl").
 -include("probe/losses.hrl").
 -include("probe/places.hrl").
+-include("probe/stalls.hrl").
 -include("probe/logging.hrl").
 -include("probe/arrivals.hrl").
 -include("probe/debugging.hrl").
@@ -194,7 +195,7 @@ nothing_known(Nif) ->
       wakes => unknown, ticks => [], awaited => [], not_accepted => unknown, losses => unknown, reads => [], starting => unknown, stopping => unknown,
       unanswered => unknown,
       left_sockets => unknown, piles => unknown, places => unknown, logging => unknown,
-      growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [], arrivals => [],
+      growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [], arrivals => [], stalls => [],
       system_monitor => system_monitor(),
       binaries_beside => not_needed, processes_beside => not_needed,
       elsewhere => unknown, large_code => none, file_owners => unknown, memory => unknown, tables => unknown, terms => unknown,
@@ -361,6 +362,7 @@ look_closer(Keeper, Rows, Names,
     Delays = begun(fun() -> nagle_delays(Window - ?BEFORE_END_MS) end),
     Flaps = begun(fun() -> flaps(Window - ?BEFORE_END_MS) end),
     Unanswered = begun(fun() -> unanswered(Window - ?BEFORE_END_MS) end),
+    Stalls = begun(fun() -> stalls([Pid || #{pid := Pid} <- Rows], Window - ?BEFORE_END_MS) end),
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
         watch(Rows ++ [Row || {Pid, _} <- lists:sublist(Late, ?KEPT), Row <- [late_row(Pid)]], Window, Accounting),
     Then = larger_memory(Memory, memory()), % of the moment at which the suspects told what they have
@@ -368,6 +370,7 @@ look_closer(Keeper, Rows, Names,
     Flapping = known(answered(Flaps, Window + ?ANSWER_MS)),
     Reloaded = known(answered(Reloads, Window + ?ANSWER_MS)),
     Logged = known(answered(Logging, Window + 2 * ?ANSWER_MS)),
+    Started = known(answered(Starts, Window + ?ANSWER_MS)),
     Unlooked = [of_row(Row, Names) || #{pid := Pid} = Row <- Rows, not lists:member(pid_text(Pid), Answered)],
     ok = tell(Keeper, (maps:with([collections, births], Seen))
                           #{closer => finished, run_queues => with_holders(maps:get(run_queues, Seen), Names),
@@ -378,7 +381,7 @@ look_closer(Keeper, Rows, Names,
                             growing => known(answered(Growing, Window + ?ANSWER_MS)),
                             reloads => Reloaded,
                             debugged => soon(fun debugged/0),
-                            starts => known(answered(Starts, Window + ?ANSWER_MS)),
+                            starts => with_lasting([], Started),
                             programs => known(answered(Programs, Window + ?ANSWER_MS)),
                             transactions => known(answered(Transactions, Window + ?ANSWER_MS)),
                             not_accepted => known(answered(Backlogs, Window + ?ANSWER_MS)),
@@ -392,6 +395,7 @@ look_closer(Keeper, Rows, Names,
                             starting => known(answered(Starting, Window + 2 * ?ANSWER_MS)),
                             stopping => known(answered(Stopping, Window + 2 * ?ANSWER_MS)),
                             unanswered => known(answered(Unanswered, Window + 2 * ?ANSWER_MS)),
+                            stalls => [One || Told <- [answered(Stalls, Window + 2 * ?ANSWER_MS)], is_list(Told), One <- Told],
                             carriers => at_both(Carriers, carriers()),
                             mapped => mapped_since(Mapped, soon(fun mapped/0))}, Bytes),
     ok = case Early of
@@ -420,6 +424,12 @@ look_closer(Keeper, Rows, Names,
                  Events = within(fun() -> log_events(Working) end,
                                  min(Deadline, now_ms() + 3 * ?EVENT_LOOKS * ?EVENTS_MS + 2 * ?LAST_ANSWER_MS)),
                  tell(Keeper, #{logging => with_events(known(Events), Logged)}, Bytes)
+         end,
+    ok = case Started of
+             #{lasting := [_ | _] = Ending} ->
+                 Lasting = within(fun() -> asked_to_start(Ending) end, min(Deadline, now_ms() + ?ASKED_MS + 2 * ?LAST_ANSWER_MS)),
+                 tell(Keeper, #{starts => with_lasting([One || is_list(Lasting), One <- Lasting], Started)}, Bytes);
+             _ -> ok
          end,
     ok = case reloaded_often(Reloaded) of
              [] -> ok;
@@ -525,6 +535,10 @@ makers(#{bif_timer := Bytes}, Beside, Pids, Deadline)
     known(within(fun() -> timers(lists:sublist(Traced, ?TRACED_FOR_TIMERS)) end,
                  min(Deadline, now_ms() + ?CALLS_MS + 2 * ?LAST_ANSWER_MS)));
 makers(_, _, _, _) -> none.
+
+%% Of whom it is not known who asks for its children, nothing is told.
+with_lasting(Lasting, #{} = Starts) -> Starts#{lasting := Lasting};
+with_lasting(_, Unknown) -> Unknown.
 
 with_events(#{most := Most}, #{} = Logging) -> Logging#{events => Most};
 with_events(unknown, Logging) -> Logging;

@@ -6,6 +6,7 @@
               table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0,
               traced/0,
               beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, large_code/0, file_owners/0, asks/0, starts/0, parent/0, programs/0,
+              lasting/0, stall/0,
               wakes/0, ticks/0,
               long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, losses/0, reads/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
               starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
@@ -62,6 +63,7 @@
                   callers := [callers()],
                   floods := [flood()],
                   arrivals := [arrivals()],
+                  stalls := [stall()],
                   shares := [share()],
                   binaries_beside := beside() | not_needed | unknown,
                   processes_beside := processes_beside() | not_needed | unknown,
@@ -167,12 +169,17 @@
                     again := [#{name := atom(), pid := binary(), reason := Shape :: binary()}], samples := [sample()],
                     turns => [#{pid := binary(), name := atom(), label := mfa() | unknown, turned := pos_integer(),
                                 labels := [{mfa() | unknown, pos_integer()}]}],
+                    lasting => [lasting()],
                     most := #{pid := binary(), name := atom(), label := mfa() | unknown, part := float(),
                               labels := [{mfa() | unknown, pos_integer()}]} | none}.
 %% unlisted: those that were started are not known, only how many. a_second: how many processes were started, by their numbers, and who has
 %% started most of those that were seen to live, and what they are. again: who had a name and ended with an error, and who has the name now.
 %% turns: who ended so many together that were started meanwhile, though none had failed, and then started others.
+%% lasting: supervisors whose children have ended, none of them with an error, while others were started.
 %% samples: of those that were seen to live, one each, soon after their start. left: who has started most of those that live yet.
+-type lasting() :: #{pid := binary(), name := atom(), label := mfa() | unknown, ended := pos_integer(),
+                     labels := [{mfa() | unknown, pos_integer()}], asked | started => non_neg_integer(), ms => pos_integer()}.
+%% How many of its children were seen to end; and how often it was asked for something in so long a time, and how many it started meanwhile.
 -type parent() :: #{pid := binary(), name := atom(), label := mfa() | unknown, parents := pos_integer(),
                     born | ended | failed | sweeps | swept | gone | copies | copied | takes | taken | limit := non_neg_integer(),
                     labels := [{mfa() | unknown, pos_integer()}], reasons := [{Shape :: binary(), pos_integer()}]}.
@@ -420,6 +427,10 @@
 %% So many processes, by a sample, wait at two looks in the first of these functions, which the others led to, and so many of them at both;
 %% what one of them is, and for whose answer they wait. at: the other side of the socket that all of them, or that one, read. behind: so many
 %% others wait behind those that stay there, also for the pool that has lent them.
+-type stall() :: #{pid := binary(), name := atom(), label := mfa() | unknown, ms | looks | longest_ms | callers := pos_integer(),
+                   waiting := non_neg_integer(), samples := [sample()], from := frame() | none}.
+%% A server for which some callers waited at so many of the looks; so many of them so long in the same call. samples: of the server then.
+%% from: where one of these callers called it.
 -type logging() :: #{looks := non_neg_integer(), handlers := [#{name := atom(), sync | drop := non_neg_integer()}],
                      from := [{mfa(), Count :: pos_integer()}], events => [maker()]}.
 %% At how many looks a handler of logger was in these modes, and which functions were seen logging then. events: which of those that work

@@ -85,6 +85,9 @@ evidence(restart_loop, #{again := Again, window_ms := Ms}) ->
 evidence(restart_loop, #{swept := Swept, sweeps := Sweeps, failed := Failed, window_ms := Ms, 'of' := Of, reasons := Reasons}) ->
     io_lib:format("ends all its children again and again (~ts): ~ts that were seen were ended by it, in ~b turns within ~.1f s, each after"
                   " another one had failed (~ts); ~ts", [kinds(Of), count(Swept), Sweeps, Ms / 1000, count(Failed), of_all(Reasons)]);
+evidence(restart_loop, #{ended := Ended, window_ms := Ms, started := Started, ms := For, 'of' := Of}) ->
+    io_lib:format("starts children again and again that end without an error (~ts): ~ts were seen to end within ~.1f s, and within ~.1f s it"
+                  " started ~ts though nobody asked it to", [kinds(Of), count(Ended), Ms / 1000, For / 1000, count(Started)]);
 evidence(restart_loop, #{failed := Failed, ended := Ended, window_ms := Ms, parents := Parents, 'of' := Of, reasons := Reasons}) ->
     io_lib:format("~tsstarts processes that fail again and again (~ts): ~ts of ~ts that were seen to end within ~b ms ended with an"
                   " error, at least ~ts a second; ~ts",
@@ -378,6 +381,12 @@ evidence(awaited, #{at := At, processes := Processes, ms := Ms, label := Label, 
     io_lib:format("about ~ts processes~ts wait~ts for data of ~ts, and got nothing within ~.1f s; ~ts others wait for ~ts",
                   [count(Processes), [[" (", Label, ")"] || Label =/= unknown], in_function(In), At, Ms / 1000, count(Behind),
                    case Pool of unknown -> "their answers"; _ -> ["them, or for ", Pool, ", which has lent them"] end]);
+evidence(awaited, #{kept_ms := Kept, callers := Callers, ms := Ms, waiting := Waiting, looks := Looks, in := In, mostly := Mostly,
+                    from := From}) ->
+    io_lib:format("kept ~ts callers or more~ts waiting in the same call for ~.1f s while it was in ~ts~ts; some waited at ~b of ~b looks"
+                  " within ~.1f s",
+                  [count(Callers), [[" (in ", From, ")"] || From =/= unknown], Kept / 1000, In,
+                   [[" (mostly in ", Mostly, ")"] || Mostly =/= unknown, Mostly =/= In], Waiting, Looks, Ms / 1000]);
 evidence(awaited, #{socket_in := Function, processes := Processes, ms := Ms, 'of' := Of, sockets := Sockets, unsent_bytes := Unsent,
                     waits := Ports}) ->
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) until a socket takes what they send, in ~ts~ts",

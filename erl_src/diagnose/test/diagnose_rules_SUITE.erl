@@ -31,7 +31,8 @@
          modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
          who_ends_all_for_one_is_told_of/1, who_ends_all_though_none_fails_is_told_of/1,
          nodes_that_do_not_stop_are_told_of/1, what_is_lent_is_known_where_somebody_has_it/1,
-         who_is_served_in_turn_does_not_wait/1, a_pool_whose_members_all_hang_is_told_of/1, who_is_served_in_turn_does_not_stay/1, turns_of_callers_are_seen/1, takes/2,
+         who_is_served_in_turn_does_not_wait/1, a_pool_whose_members_all_hang_is_told_of/1,
+         who_keeps_callers_waiting_is_told_of/1, handle_call/3, handle_info/2, what_ends_and_is_started_again_is_told_of/1, short_child/0, short_child_starts/0, who_is_served_in_turn_does_not_stay/1, turns_of_callers_are_seen/1, takes/2,
          who_waits_to_take_over_is_left_alone/1, who_tries_to_get_a_global_lock_is_counted/1, on_load_that_waits_is_told_of/1,
          who_came_to_wait_and_who_hangs_is_told/1, who_is_monitored_beside_the_callers_is_asked/1,
          who_waits_for_its_next_message_is_at_rest/1, loops/0,
@@ -199,7 +200,9 @@ all() ->
      modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of, what_is_traced_for_a_moment_is_as_before,
      who_ends_all_for_one_is_told_of, who_ends_all_though_none_fails_is_told_of,
      nodes_that_do_not_stop_are_told_of, what_is_lent_is_known_where_somebody_has_it,
-     who_is_served_in_turn_does_not_wait, a_pool_whose_members_all_hang_is_told_of, who_is_served_in_turn_does_not_stay, turns_of_callers_are_seen,
+     who_is_served_in_turn_does_not_wait, a_pool_whose_members_all_hang_is_told_of, what_ends_and_is_started_again_is_told_of,
+     who_keeps_callers_waiting_is_told_of,
+     who_is_served_in_turn_does_not_stay, turns_of_callers_are_seen,
      who_waits_to_take_over_is_left_alone, who_tries_to_get_a_global_lock_is_counted, on_load_that_waits_is_told_of,
      who_came_to_wait_and_who_hangs_is_told, who_is_monitored_beside_the_callers_is_asked, who_waits_for_its_next_message_is_at_rest,
      messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
@@ -583,6 +586,8 @@ who_waits_for_an_end_is_told_of(_) ->
     _ = [exit(Pid, kill) || Pid <- [Caller, Sup, Child]].
 
 -spec init(pid()) -> {ok, {supervisor:sup_flags(), [supervisor:child_spec()]}}.
+init({supervisor, Children}) -> {ok, Children};
+init({works, Ms}) -> {ok, Ms};
 init(Child) -> {ok, {#{}, [#{id => child, start => {?MODULE, started, [Child]}, shutdown => infinity}]}}.
 
 -spec started(pid()) -> {ok, pid()}.
@@ -932,6 +937,85 @@ where_processes_wait_is_told(_) ->
     [true = exit(Pid, kill) || Pid <- Asking],
     At = iolist_to_binary(["127.0.0.1:", integer_to_list(Number)]),
     ?assertMatch([#{count := 20, stay := 20, at := At}], [Place || #{in := [{?MODULE, asks_host, 1} | _]} = Place <- Waiting]).
+
+%% Children of a supervisor that end normally: those that it starts again by itself, and those that somebody asks for.
+what_ends_and_is_started_again_is_told_of(_) ->
+    Spec = fun(Restart) -> {#{strategy => simple_one_for_one, intensity => 1000, period => 1},
+                            [#{id => short, start => {?MODULE, short_child, []}, restart => Restart}]}
+           end,
+    {ok, Restarts} = supervisor:start_link(?MODULE, {supervisor, Spec(permanent)}),
+    {ok, Asked} = supervisor:start_link(?MODULE, {supervisor, Spec(temporary)}),
+    _ = [supervisor:start_child(Restarts, []) || _ <- lists:seq(1, 4)],
+    Asking = spawn(fun Ask() -> _ = supervisor:start_child(Asked, []), timer:sleep(20), Ask() end),
+    #{lasting := Ending} = diagnose_probe:starts([], now_ms() + 1500),
+    Texts = [list_to_binary(pid_to_list(Pid)) || Pid <- [Restarts, Asked]],
+    ?assertEqual(lists:sort(Texts), lists:sort([Pid || #{pid := Pid} <- Ending])),
+    Self = self(),
+    _ = spawn_link(fun() -> Self ! {lasting, diagnose_probe:asked_to_start(Ending)} end),
+    Lasting = receive {lasting, Seen} -> Seen end,
+    [true = unlink(Pid) || Pid <- [Restarts, Asked]],
+    [true = exit(Pid, kill) || Pid <- [Asking, Restarts, Asked]],
+    ?assertMatch([#{asked := 0}, #{asked := More}] when More > 0,
+                 [One || Text <- Texts, #{pid := Pid, started := Started} = One <- Lasting, Pid =:= Text, Started >= 2]),
+    ?assertEqual({match_spec, false}, erlang:trace_info({supervisor, handle_call, 3}, match_spec)),
+    Starts = (maps:get(starts, starts(parent(#{}))))#{parents := [], lasting => Lasting},
+    [#{subject := #{process := #{}}, signs := [#{kind := restart_loop} = Sign]}] = found(#{starts => Starts}, []),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), "end without an error .*short_child.* though nobody asked")).
+
+%% A server that does something long by itself, and one whose calls are long; those that answer soon keep nobody waiting.
+who_keeps_callers_waiting_is_told_of(_) ->
+    Seen = fun(Long, Pause) ->
+                   {ok, Server} = gen_server:start(?MODULE, {works, Long}, []),
+                   Callers = [spawn(fun Call() -> _ = gen_server:call(Server, any, infinity), timer:sleep(Pause), Call() end)
+                              || _ <- lists:seq(1, 8)],
+                   _ = Long =:= 0 andalso erlang:send_after(100, Server, {work, 900}),
+                   Stalls = diagnose_probe:stalls([Server], now_ms() + 1500),
+                   [true = exit(Pid, kill) || Pid <- [Server | Callers]],
+                   Stalls
+           end,
+    Found = fun(Stalls, More) -> [Sign || #{signs := Signs} <- found(More#{stalls => Stalls}, []), #{kind := awaited} = Sign <- Signs] end,
+    [#{longest_ms := Longest, callers := Few}] = Once = Seen(0, 10),
+    ?assert(Longest >= 600),
+    ?assert(Few >= 3),
+    [#{advice := Advice} = Sign] = Found(Once, #{}),
+    ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), "callers or more .*in diagnose_rules_SUITE:handle_info/2")),
+    ?assertMatch({match, _}, re:run(Advice, "by itself from time to time")),
+    %% A machine that does something else most of the time does that, too.
+    ?assertEqual([], Found(Once, #{collections => #{share => 0.0, busy => 0.1, waiting => 0.0, threads => 2, cores => 0.1, delayed => 0.9,
+                                                        reductions => 1000, blocked => 0.0, window_ms => 200}})),
+    Always = Seen(80, 10),
+    [#{advice := Other}] = Found(Always, #{}),
+    ?assertMatch({match, _}, re:run(Other, "Each message costs it much")),
+    [#{looks := Looks} = One] = Always,
+    %% Of a deep stack the callback is known by a fun of it.
+    Deep = [{running, [{store, age, 2}, {store, '-handle_info/2-fun-0-', 3}, {maps, filter_1, 3}], 12}, {running, [{store, age, 2}], 8}],
+    ?assertMatch([#{evidence := #{in := ~"store:handle_info/2", mostly := ~"store:age/2"}}], Found([One#{samples := Deep}], #{})),
+    ?assertEqual([], Found([One#{samples := [{running, [{store, age, 2}], 8}]}], #{})),
+    ?assertEqual([], Found([One#{waiting := Looks div 2, longest_ms := 200}], #{})),
+    ?assertEqual([], Found([One#{samples := [{waiting, [{m, f, 1}, {m, handle_call, 3}, {gen_server, loop, 7}], 20}]}], #{})),
+    ?assertEqual([], Found(Seen(1, 200), #{})).
+
+handle_call(any, _, Ms) ->
+    ok = works_for(Ms),
+    {reply, ok, Ms}.
+
+handle_info({work, Ms}, State) ->
+    ok = works_for(Ms),
+    {noreply, State}.
+
+works_for(Ms) -> works_until(erlang:monotonic_time(millisecond) + Ms).
+
+works_until(Until) ->
+    case erlang:monotonic_time(millisecond) < Until of
+        true -> works_until(Until + 0 * length(lists:seq(1, 1000)));
+        false -> ok
+    end.
+
+short_child() -> proc_lib:start_link(?MODULE, short_child_starts, []).
+
+short_child_starts() ->
+    ok = proc_lib:init_ack({ok, self()}),
+    timer:sleep(60).
 
 %% Nobody waits for idle workers that wait for work, and one may wait for each.
 a_pool_whose_members_all_hang_is_told_of(_) ->
@@ -1652,7 +1736,7 @@ nothing() ->
       losses => #{ms => 1, looks => 1, refused => 0, full => [], udp => []}, reads => [],
       left_sockets => #{ms => 1, sockets => [], alarms => []}, piles => #{ms => 1, pile => none},
       unanswered => #{ms => 1, count => 0, most => []},
-      places => #{ms => 1, most => []}, logging => unknown, arrivals => [],
+      places => #{ms => 1, most => []}, logging => unknown, arrivals => [], stalls => [],
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, flaps => #{ms => 3000, by => none, nodes => []}, makers => none, retries => none,
       births => none, long_runs => [],
       starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},

@@ -24,6 +24,9 @@
 -define(SWEPT, 5).
 -define(SWEEP_MS, 100).
 -define(ALL_CHILDREN, 200).
+%% Supervisors are traced for so long, without the arguments of calls.
+-define(ASKED_MS, 1000).
+-define(ASKED_FLAGS, [call, arity, procs]).
 %% Modules of functions that a program calls and has not written.
 -define(OF_THE_RUNTIME, [ets, erlang, maps, lists, persistent_term, binary]).
 %% What file:posix() and inet:posix() may be: a text, since atoms would be made on the node.
@@ -58,6 +61,7 @@ starts_of(#{looks := Looks, steps := Steps, parents := Parents, named := Named, 
                 || {Name, Reason} <- maps:to_list(Named), Pid <- [whereis(Name)], is_pid(Pid)],
       left => left_by(maps:values(Watched), Parents),
       turns => turns(maps:values(Parents)),
+      lasting => lasting(maps:values(Parents), Ms),
       parents => lists:uniq(Rank(failed) ++ Rank(copied) ++ Rank(taken)),
       samples => [{Status, Frames, Times} || {Times, {Status, Frames}} <- ranked(?TOLD_SAMPLES, [{N, S} || {S, N} <- maps:to_list(Samples)])]}.
 
@@ -66,6 +70,56 @@ turns(Parents) ->
                                 Turned > 0, Born > Before],
     [(maps:with([name, label, turned], named_parent(One)))#{pid => pid_text(Pid), labels => most_of_all(Labels)}
      || {_, #{pid := Pid, labels := Labels} = One} <- ranked(?TOLD_PARENTS div 2, Turning)].
+
+%% Supervisors whose children end, none of them with an error, while others are started that were given little. Who asks for these is not
+%% known yet.
+lasting(Parents, Ms) ->
+    Ending = [{Ended, One} || #{ended := Ended, born := Born, failed := 0, copied := 0, taken := 0} = One <- Parents,
+                              Ended >= ?FAILED, Born >= ?FAILED, 1000 * Ended >= ?FAILED_A_SECOND * Ms],
+    [(maps:with([name, label, ended], One))#{pid => pid_text(Pid), labels => most_of_all(Labels)}
+     || {_, Starter} <- ranked(?TOLD_PARENTS div 2, Ending), #{pid := Pid, label := Label, labels := Labels} = One <- [named_parent(Starter)],
+        is_supervisor(Label)].
+
+%% @doc The same with how many children each starts, and how often it is asked for something, by a trace of that for a moment. A supervisor
+%% that starts some and is not asked to starts those again that have ended. None where somebody else traces such things.
+-spec asked_to_start([diagnose_types:lasting()]) -> [diagnose_types:lasting()].
+asked_to_start(Supervisors) ->
+    process_flag(trap_exit, true),
+    ok = ends_with_its_worker(),
+    process_flag(priority, high),
+    Pids = [list_to_pid(binary_to_list(Text)) || #{pid := Text} <- Supervisors],
+    case lists:all(fun is_untraced/1, asked_functions()) andalso not lists:any(fun calls_are_traced/1, [new_processes | Pids]) of
+        true ->
+            _ = [erlang:trace_pattern(Function, [{'_', calls_of_these(Pids), []}], []) || Function <- asked_functions()],
+            Traced = [Pid || Pid <- Pids, is_switched(Pid, true, ?ASKED_FLAGS)],
+            Began = now_ms(),
+            Seen = asked_until(Began + ?ASKED_MS, maps:from_list([{pid_text(Pid), {0, 0}} || Pid <- Traced])),
+            Ms = max(1, now_ms() - Began),
+            _ = [is_switched(Pid, false, ?ASKED_FLAGS) || Pid <- Traced],
+            ok = trace_as_it_was(),
+            [One#{asked => Asked, started => Started, ms => Ms} || #{pid := Pid} = One <- Supervisors, #{Pid := {Asked, Started}} <- [Seen]];
+        false -> []
+    end.
+
+asked_functions() ->
+    [{Module, Function, Arity} || {Module, Function, Arity} <- [{supervisor, handle_call, 3}, {supervisor, handle_cast, 2},
+                                                                {'Elixir.DynamicSupervisor', handle_call, 3}],
+                                  erlang:module_loaded(Module)].
+
+asked_until(Until, Seen) ->
+    receive
+        {trace, Pid, call, _} -> asked_until(Until, counted_for(Pid, {1, 0}, Seen));
+        {trace, Pid, spawn, _, _} -> asked_until(Until, counted_for(Pid, {0, 1}, Seen));
+        Event when element(1, Event) =:= trace -> asked_until(Until, Seen)
+    after max(0, Until - now_ms()) -> Seen
+    end.
+
+counted_for(Pid, {Asked, Started}, Seen) ->
+    Text = pid_text(Pid),
+    case Seen of
+        #{Text := {A, S}} -> Seen#{Text := {A + Asked, S + Started}};
+        #{} -> Seen
+    end.
 
 %% Who has started those that live yet, where it was not started meanwhile, too: whoever was is one of those that are left.
 left_by(Watched, Parents) ->

@@ -92,7 +92,8 @@ pattern_of_others() ->
 -spec trace_as_it_was() -> ok.
 trace_as_it_was() ->
     _ = [erlang:trace_pattern(Function, false, [])
-         || Function <- [disconnect_function(), logged_function() | timer_functions() ++ cancel_functions() ++ native_functions()],
+         || Function <- [disconnect_function(), logged_function() | timer_functions() ++ cancel_functions() ++ native_functions()
+                         ++ asked_functions()],
             is_ours(erlang:trace_info(Function, match_spec))],
     _ = [erlang:trace_pattern(state_change(), false, [local]) || is_ours(erlang:trace_info(state_change(), match_spec))],
     _ = is_ours(erlang:trace_info('receive', match_spec)) andalso erlang:trace_pattern('receive', true, []),

@@ -1,13 +1,15 @@
 %% @doc From what processes wait for to signs: who gives no answer, and what holds up those that send. Pure.
 -module(diagnose_waits).
 
--export([of_process/2, of_machine/2, of_unresponsive/1, of_awaited/1, of_node/1]).
+-export([of_process/2, of_machine/2, of_unresponsive/1, of_awaited/1, of_stall/2, of_node/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1, fullest/1]).
 -import(diagnose_samples, [looks/1, most_seen/1]).
 -import(diagnose_wording, [label/1]).
 
 -include("../diagnose_bounds.hrl").
+
+-define(CALLBACKS_OF_SERVERS, [{handle_call, 3}, {handle_cast, 2}, {handle_info, 2}, {handle_continue, 2}, {handle_event, 4}]).
 
 %% @doc The signs of one process.
 -spec of_process(diagnose_types:suspect(), diagnose_types:look()) -> [diagnose_types:sign()].
@@ -125,6 +127,52 @@ of_awaited(#{ms := Ms, depth := Depth, status := Status, in := In, kinds := Kind
           diagnose_proof:look())
      || Moved =:= unknown orelse Count >= least(Awaited) andalso not take_turns(Awaited)];
 of_awaited(#{}) -> [].
+
+%% @doc The sign of a server whose callers wait long while it works in one callback. One that takes many short calls answers each soon.
+-spec of_stall(diagnose_types:stall(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_stall(#{ms := Ms, looks := Looks, waiting := Waiting, longest_ms := Longest, callers := Callers, samples := Samples,
+           from := From}, Look) ->
+    Own = diagnose_samples:without_behaviours(Samples),
+    All = looks(Samples),
+    Kept = Longest * (1 - diagnose_schedulers:delayed(Look)),
+    Works = looks([Sample || {Status, Stack, _} = Sample <- Samples, Status =/= waiting orelse is_at_files(Stack)]),
+    [sign(awaited, #{kept_ms => Longest, callers => Callers, ms => Ms, waiting => Waiting, looks => Looks, in => label(Callback),
+                     mostly => most_seen(Own), from => in(From)},
+          stall_advice(Callback, lists:any(fun({_, Stack, _}) -> is_at_files(Stack) end, Samples)), diagnose_proof:look())
+     || Kept >= ?STALLED_MS orelse Kept >= ?KEPT_MS andalso Waiting >= ?ALWAYS_KEPT * Looks, 2 * Works >= All,
+        {Callback, Times} <- [most_called_back(Own)], Times >= ?IN_ONE_CALLBACK * All].
+
+is_at_files(Stack) -> lists:any(fun({Module, _, _}) -> Module =:= prim_file orelse Module =:= file end, Stack).
+
+%% What the behaviour has called at most looks. Of a deep stack the VM tells too few frames: it may be known by a fun of that function, or not.
+most_called_back(Own) ->
+    Called = [{callback(Stack), Times} || {_, Stack, Times} <- Own],
+    Sums = maps:groups_from_list(fun({Function, _}) -> Function end, fun({_, Times}) -> Times end, Called),
+    Known = [{lists:sum(Times), Function} || {Function, Times} <- maps:to_list(maps:remove(unknown, Sums))],
+    case lists:reverse(lists:sort(Known)) of
+        [{Times, Function} | _] -> {Function, Times + lists:sum(maps:get(unknown, Sums, []))};
+        [] -> none
+    end.
+
+callback(Stack) ->
+    case [{Module, Function, Arity} || {Module, Name, Of} <- lists:reverse(Stack), {Function, Arity} <- ?CALLBACKS_OF_SERVERS,
+                                       {Name, Of} =:= {Function, Arity} orelse is_fun_of(Function, Arity, Name)] of
+        [Callback | _] -> Callback;
+        [] -> unknown
+    end.
+
+is_fun_of(Function, Arity, Name) ->
+    string:prefix(atom_to_list(Name), lists:concat(["-", Function, "/", Arity, "-"])) =/= nomatch.
+
+stall_advice({_, handle_info, _}, _) ->
+    "It does this by itself from time to time (a timer), and takes no call meanwhile. Do it in small steps, each with a message to itself, or"
+    " in a process of its own; go over what changed or has expired only (an index by time) instead of all; or keep what callers read in ETS.";
+stall_advice(_, true) ->
+    "Each message costs it much, and all others wait meanwhile. It writes or reads a file for each: take all that waits, write once, then"
+    " answer; append what has changed instead of the whole state; or have another process write, by a timer.";
+stall_advice(_, false) ->
+    "Each message costs it much, and all others wait meanwhile. Do less for a message (a part of the state, no copy of it), do the work in"
+    " the caller or in a task that answers by gen_server:reply/2, have callers read ETS, or divide the work among several such servers.".
 
 %% Where all that try were counted, no more.
 try_for_lock(#{standby := #{waiting := Waiting}, count := Count}) -> min(Waiting, Count);
