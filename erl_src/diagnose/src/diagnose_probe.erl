@@ -26,7 +26,7 @@
          debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, large_code/1, file_owners/1, ticks/1, too_many_ticks/2,
          suspenders/3, who_call/2, freed_natively/2, growth/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1, answered_meanwhile/3, standby/1, losses/1, counter_of/2,
-         reads/1, asked_to_start/1, stalls/2]).
+         reads/1, asked_to_start/1, stalls/2, throttled_by/1, throttled_since/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -195,7 +195,7 @@ nothing_known(Nif) ->
       wakes => unknown, ticks => [], awaited => [], not_accepted => unknown, losses => unknown, reads => [], starting => unknown, stopping => unknown,
       unanswered => unknown,
       left_sockets => unknown, piles => unknown, places => unknown, logging => unknown,
-      growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [], arrivals => [], stalls => [],
+      growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [], arrivals => [], stalls => [], throttled => none,
       system_monitor => system_monitor(),
       binaries_beside => not_needed, processes_beside => not_needed,
       elsewhere => unknown, large_code => none, file_owners => unknown, memory => unknown, tables => unknown, terms => unknown,
@@ -341,6 +341,7 @@ look_closer(Keeper, Rows, Names,
     Carriers = carriers(),
     Timers = {now_ms(), soon(fun small_things/0)},
     Mapped = soon(fun mapped/0),
+    Throttled = soon(fun throttled/0),
     Native = soon(fun native/0),
     Window = now_ms() + window(Budget, Deadline),
     Churn = begun(fun() -> churn(Window) end),
@@ -395,6 +396,7 @@ look_closer(Keeper, Rows, Names,
                             starting => known(answered(Starting, Window + 2 * ?ANSWER_MS)),
                             stopping => known(answered(Stopping, Window + 2 * ?ANSWER_MS)),
                             unanswered => known(answered(Unanswered, Window + 2 * ?ANSWER_MS)),
+                            throttled => throttled_since(Throttled, soon(fun throttled/0)),
                             stalls => [One || Told <- [answered(Stalls, Window + 2 * ?ANSWER_MS)], is_list(Told), One <- Told],
                             carriers => at_both(Carriers, carriers()),
                             mapped => mapped_since(Mapped, soon(fun mapped/0))}, Bytes),

@@ -175,7 +175,13 @@ processes(#{processes := #{looked := Looked, skipped := Skipped}} = Look) ->
         ++ [[diagnose_wording:count(Online), " of ", diagnose_wording:count(Online + Offline), " schedulers ",
              case Online of 1 -> "is"; _ -> "are" end, " online (+S, erlang:system_flag(schedulers_online, N), or a quota)"]
             || #{schedulers := Online, offline := Offline} <- [Look], Offline > 0]
-        ++ busiest(Look) ++ worked_in(Look) ++ places(Look) ++ unanswered(Look).
+        ++ throttled(Look) ++ busiest(Look) ++ worked_in(Look) ++ places(Look) ++ unanswered(Look).
+
+%% Whoever waits for the node then waits for the next period.
+throttled(#{throttled := #{periods := Periods, throttled := Times, ms := Ms}}) when 10 * Times >= Periods ->
+    [io_lib:format("A quota of processor time (limits.cpu, cpu.max) stopped the node in ~b of ~b periods, until the next one began: ~.1f s in all,"
+                   " the sum of all processors (nr_throttled of cpu.stat)", [Times, Periods, Ms / 1000])];
+throttled(#{}) -> [].
 
 %% Of a request that takes long it tells what it waits for.
 places(#{places := #{most := [_ | _] = Most, ms := Ms}}) ->

@@ -6,7 +6,7 @@
               table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0,
               traced/0,
               beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, large_code/0, file_owners/0, asks/0, starts/0, parent/0, programs/0,
-              lasting/0, stall/0,
+              lasting/0, stall/0, throttled/0,
               wakes/0, ticks/0,
               long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, losses/0, reads/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
               starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
@@ -64,6 +64,7 @@
                   floods := [flood()],
                   arrivals := [arrivals()],
                   stalls := [stall()],
+                  throttled := throttled() | none,
                   shares := [share()],
                   binaries_beside := beside() | not_needed | unknown,
                   processes_beside := processes_beside() | not_needed | unknown,
@@ -431,6 +432,8 @@
                    waiting := non_neg_integer(), samples := [sample()], from := frame() | none}.
 %% A server for which some callers waited at so many of the looks; so many of them so long in the same call. samples: of the server then.
 %% from: where one of these callers called it.
+-type throttled() :: #{periods := pos_integer(), throttled | ms := non_neg_integer()}.
+%% In so many of the periods of a quota (0.1 s by default) it was used up, and the node was stopped; so long, the sum of all processors.
 -type logging() :: #{looks := non_neg_integer(), handlers := [#{name := atom(), sync | drop := non_neg_integer()}],
                      from := [{mfa(), Count :: pos_integer()}], events => [maker()]}.
 %% At how many looks a handler of logger was in these modes, and which functions were seen logging then. events: which of those that work

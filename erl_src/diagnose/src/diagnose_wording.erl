@@ -979,7 +979,7 @@ unseen(#{processes := Processes, closer := Closer, cost := #{ended := Ended}} = 
 
 unseen_of_node(#{tables := Tables, binaries_beside := Beside, ports := Ports, terms := Terms, counts := Counts,
                  groups_left := Left} = Look) ->
-    blocked(Look) ++ starved(diagnose_work_time:starved(Look))
+    blocked(Look) ++ starved(diagnose_work_time:starved(Look), Look)
         ++ ["The ETS tables were not inspected: that took more time or memory than its limit." || Tables =:= unknown]
         ++ [[count(Skipped), " ETS tables were left out, because there are too many."] || #{skipped := Skipped} <- [Tables], Skipped > 0]
         ++ [[count(Lost), " ETS tables were left out: inspecting them took more time or memory than its limit, or failed."]
@@ -1028,8 +1028,13 @@ blocked(#{collections := #{blocked := Cores, nifs := [_ | _] = Modules}} = Look)
      || not lists:any(fun diagnose_work_time:is_long/1, diagnose_work_time:long_runs(Look))];
 blocked(#{}) -> [].
 
-starved(none) -> [];
-starved({part, Part}) ->
+starved(none, _) -> [];
+starved({part, Part}, #{throttled := #{periods := Periods, throttled := Times}}) when 2 * Times >= Periods ->
+    [io_lib:format("The node's quota of processor time was too small to judge rates: it was used up in ~b of ~b periods, and the node got about"
+                   " ~b % of the processor time that it needed. So collections, hibernations, reductions, starts or timers may be too"
+                   " frequent without a finding. Give the container more (limits.cpu), or inspect the node when it has less to do.",
+                   [Times, Periods, round(100 * Part)])];
+starved({part, Part}, _) ->
     [io_lib:format("The machine was too busy to judge rates: the node got about ~b % of the processor time that it needed. So collections,"
                    " hibernations, reductions, starts or timers may be too frequent without a finding. Inspect the node again when the"
                    " machine is less busy.", [round(100 * Part)])].

@@ -990,7 +990,9 @@ who_keeps_callers_waiting_is_told_of(_) ->
     %% Of a deep stack the callback is known by a fun of it.
     Deep = [{running, [{store, age, 2}, {store, '-handle_info/2-fun-0-', 3}, {maps, filter_1, 3}], 12}, {running, [{store, age, 2}], 8}],
     ?assertMatch([#{evidence := #{in := ~"store:handle_info/2", mostly := ~"store:age/2"}}], Found([One#{samples := Deep}], #{})),
-    ?assertEqual([], Found([One#{samples := [{running, [{store, age, 2}], 8}]}], #{})),
+    Own = [{running, [{io_lib, format, 2}, {store, age, 2}], 8}],
+    ?assertMatch([#{evidence := #{in := ~"store:age/2"}}], Found([One#{label := {store, init, 1}, samples := Own}], #{})),
+    ?assertEqual([], Found([One#{samples := Own}], #{})),
     ?assertEqual([], Found([One#{waiting := Looks div 2, longest_ms := 200}], #{})),
     ?assertEqual([], Found([One#{samples := [{waiting, [{m, f, 1}, {m, handle_call, 3}, {gen_server, loop, 7}], 20}]}], #{})),
     ?assertEqual([], Found(Seen(1, 200), #{})).
@@ -1736,7 +1738,7 @@ nothing() ->
       losses => #{ms => 1, looks => 1, refused => 0, full => [], udp => []}, reads => [],
       left_sockets => #{ms => 1, sockets => [], alarms => []}, piles => #{ms => 1, pile => none},
       unanswered => #{ms => 1, count => 0, most => []},
-      places => #{ms => 1, most => []}, logging => unknown, arrivals => [], stalls => [],
+      places => #{ms => 1, most => []}, logging => unknown, arrivals => [], stalls => [], throttled => none,
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, flaps => #{ms => 3000, by => none, nodes => []}, makers => none, retries => none,
       births => none, long_runs => [],
       starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
@@ -2552,6 +2554,17 @@ who_hardly_runs_is_judged_by_no_rate(_) ->
                       [One || One <- Unseen, binary:match(One, ~"judge rates") =/= nomatch]
               end,
     ?assertMatch([<<"The machine was too busy to judge rates", _/binary>>], Starved(#{}, [])),
+    %% By its own quota, as both versions of control groups tell it.
+    ?assertEqual([{381, 330, 12_400_000}, {381, 330, 12_400_000}, unknown],
+                 [diagnose_probe:throttled_by(Stat)
+                  || Stat <- [~"usage_usec 9\nnr_periods 381\nnr_throttled 330\nthrottled_usec 12400000\nnr_bursts 0\n",
+                              ~"nr_periods 381\nnr_throttled 330\nthrottled_time 12400000999\n", ~"usage_usec 9\nuser_usec 5\n"]]),
+    Throttled = diagnose_probe:throttled_since({343, 300, 11_000_000}, {381, 330, 12_400_000}),
+    ?assertEqual(#{periods => 38, throttled => 30, ms => 1400}, Throttled),
+    ?assertEqual([none, none], [diagnose_probe:throttled_since(unknown, {1, 1, 1}), diagnose_probe:throttled_since({1, 1, 1}, {1, 1, 1})]),
+    Quota = (nothing())#{throttled => Throttled, processes => #{looked => 3, skipped => #{}}},
+    {_, Facts} = lists:keyfind("Processes", 1, diagnose_text:facts(#{look => Quota, warnings => [], unknown => [], place => #{in => file}})),
+    ?assertMatch({match, _}, re:run(Facts, "stopped the node in 30 of 38 periods.*1.4 s")),
     Idle = #{busy => 0.25},
     Works = [{waiting, [{m, f, 1}], 2}, {running, [{m, f, 1}], 2}],
     ?assertMatch([_], Starved(Idle, Works)),

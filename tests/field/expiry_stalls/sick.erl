@@ -1,4 +1,4 @@
-%% A store of sessions looks through all of them for those that have expired, every second, and takes longer than that. Thirty clients
+%% A store of sessions looks through all of them for those that have expired, time and again, and takes a second for that. Thirty clients
 %% call it meanwhile.
 -module(sick).
 -behaviour(gen_server).
@@ -15,18 +15,18 @@ client(N) ->
     client(N).
 
 init([]) ->
-    _ = erlang:send_after(1000, self(), expire),
-    {ok, maps:from_list([{N, {os:system_time(second), [{cart, [N]}]}} || N <- lists:seq(1, 300_000)])}.
+    _ = erlang:send_after(2000, self(), expire),
+    {ok, maps:from_list([{N, {os:system_time(second), [{cart, [N]}]}} || N <- lists:seq(1, 250_000)])}.
 
 handle_call({get, N}, _, Sessions) -> {reply, maps:get(N, Sessions, none), Sessions}.
 
 handle_cast(_, Sessions) -> {noreply, Sessions}.
 
 handle_info(expire, Sessions) ->
-    _ = erlang:send_after(1000, self(), expire),
+    _ = erlang:send_after(2000, self(), expire),
     Now = calendar:universal_time(),
     {noreply, maps:filter(fun(_, {At, _}) -> age(At, Now) < 3600 end, Sessions)}.
 
 age(At, Now) ->
     {Days, {Hours, Minutes, Seconds}} = calendar:time_difference(calendar:system_time_to_universal_time(At, second), Now),
-    86_400 * Days + 3600 * Hours + 60 * Minutes + Seconds + 0 * length(io_lib:format("~p", [At])).
+    86_400 * Days + 3600 * Hours + 60 * Minutes + Seconds + 0 * length(integer_to_list(erlang:phash2({At, Now, lists:seq(1, 250)}))).

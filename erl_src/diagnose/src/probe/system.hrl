@@ -736,6 +736,47 @@ quota({ok, Text}) ->
     end;
 quota({error, _}) -> unknown.
 
+%% @doc In how many of how many periods the quota of the VM's control group was used up until now, and for how many microseconds in all its
+%% threads were stopped then, those of each processor counted. `unknown' without a quota, and where no file tells it.
+-spec throttled() -> {Periods :: non_neg_integer(), Throttled :: non_neg_integer(), Us :: non_neg_integer()} | unknown.
+throttled() ->
+    Groups = case prim_file:read_file("/proc/self/cgroup") of {ok, Text} -> own_groups(Text); _ -> [] end,
+    %% In a container the group of the VM is the root of what is mounted there.
+    Files = [lists:append(["/sys/fs/cgroup", Controller, Path, "/cpu.stat"])
+             || Controller <- ["", "/cpu", "/cpu,cpuacct"], Path <- Groups ++ [""]],
+    first_throttled([Stat || File <- Files, {ok, Stat} <- [prim_file:read_file(File)]]).
+
+%% Version 2 has one line with no controller; version 1 one for each.
+own_groups(Text) ->
+    lists:uniq([binary_to_list(Path) || Line <- binary:split(Text, <<"\n">>, [global]),
+                                        [_, Controllers, Path] <- [binary:split(Line, <<":">>, [global])],
+                                        Controllers =:= <<>> orelse lists:member(<<"cpu">>, binary:split(Controllers, <<",">>, [global]))]).
+
+first_throttled([]) -> unknown;
+first_throttled([Stat | Others]) ->
+    case throttled_by(Stat) of
+        {Periods, _, _} = Throttled when Periods > 0 -> Throttled;
+        _ -> first_throttled(Others)
+    end.
+
+%% @doc The same by the text of cpu.stat: version 1 has nanoseconds.
+-spec throttled_by(binary()) -> {non_neg_integer(), non_neg_integer(), non_neg_integer()} | unknown.
+throttled_by(Stat) ->
+    Counts = maps:from_list([{Name, number(Value, 0)} || Line <- binary:split(Stat, <<"\n">>, [global]),
+                                                         [Name, Value] <- [binary:split(Line, <<" ">>)]]),
+    case Counts of
+        #{<<"nr_periods">> := Periods, <<"nr_throttled">> := Times, <<"throttled_usec">> := Us} -> {Periods, Times, Us};
+        #{<<"nr_periods">> := Periods, <<"nr_throttled">> := Times, <<"throttled_time">> := Ns} -> {Periods, Times, Ns div 1000};
+        #{} -> unknown
+    end.
+
+%% @doc The same between two looks.
+-spec throttled_since(Throttled, Throttled) -> diagnose_types:throttled() | none
+              when Throttled :: {non_neg_integer(), non_neg_integer(), non_neg_integer()} | unknown.
+throttled_since({Periods, Times, Us}, {Later, More, Longer}) when Later > Periods ->
+    #{periods => Later - Periods, throttled => max(0, More - Times), ms => max(0, Longer - Us) div 1000};
+throttled_since(_, _) -> none.
+
 %% @doc Bytes that the program of the VM has and none of its allocators: what native code, and the libraries that it uses, took from
 %% the system. (Files that are mapped are not among them.) It is told by Linux alone.
 -spec native() -> non_neg_integer() | unknown.

@@ -130,7 +130,7 @@ of_awaited(#{}) -> [].
 
 %% @doc The sign of a server whose callers wait long while it works in one callback. One that takes many short calls answers each soon.
 -spec of_stall(diagnose_types:stall(), diagnose_types:look()) -> [diagnose_types:sign()].
-of_stall(#{ms := Ms, looks := Looks, waiting := Waiting, longest_ms := Longest, callers := Callers, samples := Samples,
+of_stall(#{label := Label, ms := Ms, looks := Looks, waiting := Waiting, longest_ms := Longest, callers := Callers, samples := Samples,
            from := From}, Look) ->
     Own = diagnose_samples:without_behaviours(Samples),
     All = looks(Samples),
@@ -140,19 +140,24 @@ of_stall(#{ms := Ms, looks := Looks, waiting := Waiting, longest_ms := Longest, 
                      mostly => most_seen(Own), from => in(From)},
           stall_advice(Callback, lists:any(fun({_, Stack, _}) -> is_at_files(Stack) end, Samples)), diagnose_proof:look())
      || Kept >= ?STALLED_MS orelse Kept >= ?KEPT_MS andalso Waiting >= ?ALWAYS_KEPT * Looks, 2 * Works >= All,
-        {Callback, Times} <- [most_called_back(Own)], Times >= ?IN_ONE_CALLBACK * All].
+        {Callback, Times} <- [most_called_back(Own, Label)], Times >= ?IN_ONE_CALLBACK * All].
 
 is_at_files(Stack) -> lists:any(fun({Module, _, _}) -> Module =:= prim_file orelse Module =:= file end, Stack).
 
-%% What the behaviour has called at most looks. Of a deep stack the VM tells too few frames: it may be known by a fun of that function, or not.
-most_called_back(Own) ->
+%% What the behaviour has called at most looks. Of a deep stack the VM tells too few frames: it may be known by a fun of that function, or
+%% not. Where it never is, the function of its own module in which it mostly is tells as much.
+most_called_back(Own, Label) ->
     Called = [{callback(Stack), Times} || {_, Stack, Times} <- Own],
     Sums = maps:groups_from_list(fun({Function, _}) -> Function end, fun({_, Times}) -> Times end, Called),
     Known = [{lists:sum(Times), Function} || {Function, Times} <- maps:to_list(maps:remove(unknown, Sums))],
     case lists:reverse(lists:sort(Known)) of
         [{Times, Function} | _] -> {Function, Times + lists:sum(maps:get(unknown, Sums, []))};
-        [] -> none
+        [] -> most_in_module(Own, Label)
     end.
+
+most_in_module(Own, {Module, _, _}) ->
+    diagnose_samples:most_of_frames([{Status, [Frame || {M, _, _} = Frame <- Stack, M =:= Module], Times} || {Status, Stack, Times} <- Own], all);
+most_in_module(_, unknown) -> none.
 
 callback(Stack) ->
     case [{Module, Function, Arity} || {Module, Name, Of} <- lists:reverse(Stack), {Function, Arity} <- ?CALLBACKS_OF_SERVERS,

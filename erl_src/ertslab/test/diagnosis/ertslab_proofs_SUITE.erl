@@ -367,7 +367,7 @@ nothing() ->
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked,
       counts => [{0, counts(1)}], files => unknown, reloads => unknown, transactions => unknown, mapped => unknown,
       traced => unknown, not_accepted => unknown, losses => unknown, reads => [], left_sockets => unknown, piles => unknown, starting => unknown, stopping => none,
-      unanswered => unknown, places => unknown, logging => unknown, arrivals => [], stalls => [],
+      unanswered => unknown, places => unknown, logging => unknown, arrivals => [], stalls => [], throttled => none,
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []},
       flaps => #{ms => 3000, by => none, nodes => []}, makers => none, retries => none,
       births => none, long_runs => [], starts => unknown,
