@@ -1,4 +1,4 @@
-%% A store of sessions looks through all of them for those that have expired, time and again, and takes a second for that. Thirty clients
+%% A store of sessions looks through all of them for those that have expired, time and again, and takes seconds for that. Thirty clients
 %% call it meanwhile.
 -module(sick).
 -behaviour(gen_server).
@@ -29,4 +29,4 @@ handle_info(expire, Sessions) ->
 
 age(At, Now) ->
     {Days, {Hours, Minutes, Seconds}} = calendar:time_difference(calendar:system_time_to_universal_time(At, second), Now),
-    86_400 * Days + 3600 * Hours + 60 * Minutes + Seconds + 0 * length(integer_to_list(erlang:phash2({At, Now, lists:seq(1, 250)}))).
+    86_400 * Days + 3600 * Hours + 60 * Minutes + Seconds + 0 * length(integer_to_list(erlang:phash2({At, Now, lists:seq(1, 600)}))).
