@@ -179,8 +179,9 @@
 %% lasting: supervisors whose children have ended, none of them with an error, while others were started.
 %% samples: of those that were seen to live, one each, soon after their start. left: who has started most of those that live yet.
 -type lasting() :: #{pid := binary(), name := atom(), label := mfa() | unknown, ended := pos_integer(),
-                     labels := [{mfa() | unknown, pos_integer()}], asked | started => non_neg_integer(), ms => pos_integer()}.
-%% How many of its children were seen to end; and how often it was asked for something in so long a time, and how many it started meanwhile.
+                     labels := [{mfa() | unknown, pos_integer()}], asked | told | started => non_neg_integer(), ms => pos_integer()}.
+%% How many of its children were seen to end; and how often it was asked for something, or told of an end, in so long a time, and how many it
+%% started meanwhile.
 -type parent() :: #{pid := binary(), name := atom(), label := mfa() | unknown, parents := pos_integer(),
                     born | ended | failed | sweeps | swept | gone | copies | copied | takes | taken | limit := non_neg_integer(),
                     labels := [{mfa() | unknown, pos_integer()}], reasons := [{Shape :: binary(), pos_integer()}]}.

@@ -78,10 +78,10 @@ lasting(Parents, Ms) ->
                               Ended >= ?FAILED, Born >= ?FAILED, 1000 * Ended >= ?FAILED_A_SECOND * Ms],
     [(maps:with([name, label, ended], One))#{pid => pid_text(Pid), labels => most_of_all(Labels)}
      || {_, Starter} <- ranked(?TOLD_PARENTS div 2, Ending), #{pid := Pid, label := Label, labels := Labels} = One <- [named_parent(Starter)],
-        is_supervisor(Label)].
+        Label =:= unknown orelse is_supervisor(Label)].
 
-%% @doc The same with how many children each starts, and how often it is asked for something, by a trace of that for a moment. A supervisor
-%% that starts some and is not asked to starts those again that have ended. None where somebody else traces such things.
+%% @doc The same with how many children each starts, and how often it is asked for something or told of an end, by a trace of that for a
+%% moment. A supervisor that starts some and is not asked to starts those again that have ended. One of OTP 25 is known by that alone. None where somebody else traces such things.
 -spec asked_to_start([diagnose_types:lasting()]) -> [diagnose_types:lasting()].
 asked_to_start(Supervisors) ->
     process_flag(trap_exit, true),
@@ -93,31 +93,35 @@ asked_to_start(Supervisors) ->
             _ = [erlang:trace_pattern(Function, [{'_', calls_of_these(Pids), []}], []) || Function <- asked_functions()],
             Traced = [Pid || Pid <- Pids, is_switched(Pid, true, ?ASKED_FLAGS)],
             Began = now_ms(),
-            Seen = asked_until(Began + ?ASKED_MS, maps:from_list([{pid_text(Pid), {0, 0}} || Pid <- Traced])),
+            Seen = asked_until(Began + ?ASKED_MS, maps:from_list([{pid_text(Pid), {0, 0, 0}} || Pid <- Traced])),
             Ms = max(1, now_ms() - Began),
             _ = [is_switched(Pid, false, ?ASKED_FLAGS) || Pid <- Traced],
             ok = trace_as_it_was(),
-            [One#{asked => Asked, started => Started, ms => Ms} || #{pid := Pid} = One <- Supervisors, #{Pid := {Asked, Started}} <- [Seen]];
+            [One#{asked => Asked, told => Told, started => Started, ms => Ms}
+             || #{pid := Pid} = One <- Supervisors, #{Pid := {Asked, Told, Started}} <- [Seen]];
         false -> []
     end.
 
 asked_functions() ->
     [{Module, Function, Arity} || {Module, Function, Arity} <- [{supervisor, handle_call, 3}, {supervisor, handle_cast, 2},
-                                                                {'Elixir.DynamicSupervisor', handle_call, 3}],
+                                                                {supervisor, handle_info, 2},
+                                                                {'Elixir.DynamicSupervisor', handle_call, 3},
+                                                                {'Elixir.DynamicSupervisor', handle_info, 2}],
                                   erlang:module_loaded(Module)].
 
 asked_until(Until, Seen) ->
     receive
-        {trace, Pid, call, _} -> asked_until(Until, counted_for(Pid, {1, 0}, Seen));
-        {trace, Pid, spawn, _, _} -> asked_until(Until, counted_for(Pid, {0, 1}, Seen));
+        {trace, Pid, call, {_, handle_info, _}} -> asked_until(Until, counted_for(Pid, {0, 1, 0}, Seen));
+        {trace, Pid, call, _} -> asked_until(Until, counted_for(Pid, {1, 0, 0}, Seen));
+        {trace, Pid, spawn, _, _} -> asked_until(Until, counted_for(Pid, {0, 0, 1}, Seen));
         Event when element(1, Event) =:= trace -> asked_until(Until, Seen)
     after max(0, Until - now_ms()) -> Seen
     end.
 
-counted_for(Pid, {Asked, Started}, Seen) ->
+counted_for(Pid, {Asked, Told, Started}, Seen) ->
     Text = pid_text(Pid),
     case Seen of
-        #{Text := {A, S}} -> Seen#{Text := {A + Asked, S + Started}};
+        #{Text := {A, T, S}} -> Seen#{Text := {A + Asked, T + Told, S + Started}};
         #{} -> Seen
     end.
 

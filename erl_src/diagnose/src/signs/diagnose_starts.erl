@@ -35,12 +35,12 @@ restarts(#{}, #{}) -> [].
 %% @doc The sign of a supervisor that starts its children again and again, though none fails, and nobody has asked for new ones. Whoever runs
 %% jobs or connections by a supervisor asks for each.
 -spec of_lasting(diagnose_types:lasting(), diagnose_types:look()) -> [diagnose_types:sign()].
-of_lasting(#{ended := Ended, labels := Labels, asked := 0, started := Started, ms := For}, #{starts := #{ms := Ms}})
-  when Started >= ?RESTARTED ->
+of_lasting(#{ended := Ended, labels := Labels, asked := 0, told := Told, started := Started, ms := For}, #{starts := #{ms := Ms}})
+  when Started >= ?RESTARTED, Told >= ?RESTARTED ->
     [diagnose_sign:sign(restart_loop,
                         #{ended => Ended, window_ms => Ms, started => Started, ms => For, 'of' => kinds(Labels)},
                         "A permanent child is started again whenever it ends, also with the reason normal or shutdown: it does its work again and"
-                        " again, and nothing is in the log. (permanent is what a child specification and `use GenServer` have if they do not say"
+                        " again. (permanent is what a child specification and `use GenServer` have if they do not say"
                         " otherwise.) If its work is done when it ends, let it be transient (started again after an error only) or temporary."
                         " If it is to live, find out why it ends. (If it is to begin again each time, have it wait in between"
                         " by itself: a timer.)",

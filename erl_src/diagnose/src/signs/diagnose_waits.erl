@@ -156,7 +156,8 @@ most_called_back(Own, Label) ->
     end.
 
 most_in_module(Own, {Module, _, _}) ->
-    diagnose_samples:most_of_frames([{Status, [Frame || {M, _, _} = Frame <- Stack, M =:= Module], Times} || {Status, Stack, Times} <- Own], all);
+    diagnose_samples:most_of_frames([{Status, [Frame || {M, _, _} = Frame <- Stack, M =:= Module], Times}
+                                     || {Status, Stack, Times} <- Own], all);
 most_in_module(_, unknown) -> none.
 
 callback(Stack) ->
