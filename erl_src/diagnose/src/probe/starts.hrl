@@ -81,7 +81,8 @@ lasting(Parents, Ms) ->
         Label =:= unknown orelse is_supervisor(Label)].
 
 %% @doc The same with how many children each starts, and how often it is asked for something or told of an end, by a trace of that for a
-%% moment. A supervisor that starts some and is not asked to starts those again that have ended. One of OTP 25 is known by that alone. None where somebody else traces such things.
+%% moment. A supervisor that starts some and is not asked to starts those again that have ended. One of OTP 25 is known by that alone.
+%% None where somebody else traces such things.
 -spec asked_to_start([diagnose_types:lasting()]) -> [diagnose_types:lasting()].
 asked_to_start(Supervisors) ->
     process_flag(trap_exit, true),
