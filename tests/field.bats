@@ -314,6 +314,8 @@ field() {
 @test "field: permanent_tasks" { field --once permanent_tasks; }
 @test "field: piled_up_binaries" { field --once piled_up_binaries; }
 
+@test "field: places_for_ports" { field --once places_for_ports; }
+
 @test "field: polls" { field --once polls; }
 @test "field: polls_and_keeps_up" { field --once polls_and_keeps_up; }
 

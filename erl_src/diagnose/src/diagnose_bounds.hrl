@@ -116,6 +116,11 @@
 -define(EQUAL_TIMES, 4).
 %% A process or a table that has so much, and half of all memory.
 -define(MOST_BYTES, 100_000_000).
+%% So many bytes has a table for each process or port that there may be (a word, and half a word for the order of the free ones); so small
+%% a part of the places is used, and the table is so large a part of the node.
+-define(PLACE_IN_TABLE, 12).
+-define(FAR_FROM_PLACES, 16).
+-define(PART_OF_PLACES, 4).
 %% What it uses grows by so much a second.
 -define(HEAP_GROWTH, 100_000).
 %% Allocators of the VM for what is no term.

@@ -543,6 +543,10 @@ evidence(large_code, #{code_bytes := Code, constant_bytes := Constants, total_by
                                        || #{module := Module, file_bytes := Size, constants := Of} <- Modules]),
                      [[", and ", count(Alike), " files are half as large or more"] || #{alike := Alike} <- [hd(Modules)], Alike > length(Modules)]]
                     || Modules =/= []]]);
+evidence(native_memory, #{total_bytes := Total, places := Places}) ->
+    [lists:join("; ", [io_lib:format("has a table with a place for each of ~ts ~ts that there may be: ~ts of ~ts of memory, and ~ts of them"
+                                     " are there", [count(Limit), atom_to_list(What), bytes(Bytes), bytes(Total), count(Count)])
+                       || #{what := What, count := Count, limit := Limit, bytes := Bytes} <- Places])];
 evidence(native_memory, #{bytes := Bytes, total_bytes := Total, allocator := Allocator, allocated_bytes := Allocated}) ->
     io_lib:format("has ~ts of ~ts of memory in no process, table, binary or module; its allocator ~ts has ~ts of it",
                   [bytes(Bytes), bytes(Total), Allocator, bytes(Allocated)]);

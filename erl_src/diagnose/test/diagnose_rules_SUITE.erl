@@ -114,6 +114,7 @@
          emulators_that_are_slow_are_told_of/1, native_functions_that_take_the_time_are_told_of/1, small_sends_that_are_held_back_are_told_of/1, nodes_that_come_and_go_are_told_of/1,
          times_in_native_functions_are_measured/1,
          heaps_that_many_asked_for_are_told_of/1,
+         tables_with_too_many_places_are_told_of/1,
          memory_that_native_code_took_from_the_vm_is_told_of/1, garbage_that_keeps_resources_is_told_of/1,
          who_waits_in_a_send_or_a_program_is_told_so/1,
          servers_of_their_own_are_told_of/1, collections_that_are_asked_for_are_said_to_be/1]).
@@ -171,7 +172,7 @@ all() ->
      where_those_of_a_kind_are_is_told,
      more_schedulers_than_processors_are_told_of,
      heaps_that_many_asked_for_are_told_of,
-     memory_that_native_code_took_from_the_vm_is_told_of, garbage_that_keeps_resources_is_told_of,
+     tables_with_too_many_places_are_told_of, memory_that_native_code_took_from_the_vm_is_told_of, garbage_that_keeps_resources_is_told_of,
      who_waits_in_a_send_or_a_program_is_told_so,
      servers_of_their_own_are_told_of, collections_that_are_asked_for_are_said_to_be,
      who_does_not_give_way_is_told_of, who_holds_the_schedulers_may_be_untold, who_is_seldom_seen_is_unknown,
@@ -3362,6 +3363,24 @@ garbage_that_keeps_resources_is_told_of(_) ->
     Idle = spawn(fun() -> receive never -> ok end end),
     ?assertEqual([], diagnose_probe:freed_natively([Idle], erlang:monotonic_time(millisecond) + 1000)),
     exit(Idle, kill).
+
+%% Next to none of the places of a table that has much of the node's memory is used.
+tables_with_too_many_places_are_told_of(_) ->
+    Found = fun(Counts, Total) ->
+                    [{[What || #{what := What} <- Places], diagnose_wording:sentence(Sign), Advice}
+                     || #{signs := Signs} <- found(#{counts => [{0, Counts#{atoms => {9, 99}, tables => {9, 99}}}],
+                                                     memory => #{total => Total}}, []),
+                        #{kind := native_memory, evidence := #{places := Places}, advice := Advice} = Sign <- Signs]
+            end,
+    [{[ports], Says, Advice}] = Found(#{processes => {96, 1_048_576}, ports => {5, 67_108_864}}, 1_100_000_000),
+    [?assert(has(Words, Text)) || {Words, Text} <- [{"67,108,864 ports", Says}, {"805.3 MB of 1100.0 MB", Says}, {"+Q 65536", Advice},
+                                                    {"ulimit -n", Advice}]],
+    [{[processes], _, ForProcesses}] = Found(#{processes => {96, 67_108_864}, ports => {5, 65_536}}, 1_100_000_000),
+    ?assert(has("+P", ForProcesses)),
+    ?assertEqual([[], [], []],
+                 [Found(#{processes => {96, 1_048_576}, ports => {5, 1_048_576}}, 30_000_000), % as with the usual ulimit of a container
+                  Found(#{processes => {96, 1_048_576}, ports => {5, 16_777_216}}, 900_000_000),
+                  Found(#{processes => {4_000_000, 16_777_216}, ports => {5, 65_536}}, 700_000_000)]).
 
 memory_that_native_code_took_from_the_vm_is_told_of(_) ->
     Found = fun(System, Blocks, More) ->

@@ -18,6 +18,8 @@
 -define(COPIED_BYTES, 100_000).
 %% Programs are looked for so often, and so many new ports are asked each time.
 -define(PROGRAMS_MS, 50).
+%% After a list of the ports that took a time, it rests for so many times as long.
+-define(LISTING_RESTS, 20).
 %% Of fewer steps between the numbers of ports none is typical.
 -define(STEPS, 8).
 %% So many that are ended soon after one has failed, each so long after the one before.
@@ -420,14 +422,14 @@ both_parents(Less, More) ->
 -spec programs(integer()) -> diagnose_types:programs() | unknown.
 programs(Until) ->
     Began = now_ms(),
-    case few_ports() of
-        Ports when is_list(Ports) ->
-            case programs_until(Until, #{before => Ports, last => none, started => 0, newest => [], asked => 0, seen => [],
+    case few_ports_in() of
+        {Ports, Took} when is_list(Ports) ->
+            case programs_until(Until, #{before => Ports, took => Took, last => none, started => 0, newest => [], asked => 0, seen => [],
                                          attempts => no_attempts()}) of
                 unknown -> unknown;
                 Seen -> programs_of(Seen, max(1, now_ms() - Began))
             end;
-        unknown -> unknown
+        {unknown, _} -> unknown
     end.
 
 programs_of(#{before := Ports, started := Counted, newest := Numbers, asked := Asked, seen := Seen, attempts := Attempts}, Ms) ->
@@ -443,29 +445,36 @@ programs_of(#{before := Ports, started := Counted, newest := Numbers, asked := A
       connects => attempts_of(Attempts, Started, Ms)}.
 
 few_ports() ->
-    case erlang:ports() of
-        Ports when length(Ports) =< ?PORTS -> lists:sort(Ports);
-        _ -> unknown
+    case erlang:system_info(port_count) =< ?PORTS of
+        true -> lists:sort(erlang:ports());
+        false -> unknown
     end.
+
+%% With how long it took. A table with places for tens of millions of ports takes as many microseconds and more, and who lists it at the
+%% same time waits.
+few_ports_in() ->
+    Began = erlang:monotonic_time(millisecond),
+    Ports = few_ports(),
+    {Ports, erlang:monotonic_time(millisecond) - Began}.
 
 %% Where each has another owner.
 labels_of(Owners) ->
     Labels = [Label || Owner <- lists:sublist(lists:uniq(Owners), ?ASKED_PORTS), Label <- [labelled_apart(Owner)], Label =/= unknown],
     [{Label, Count} || {Count, Label} <- most_frequent(Labels)].
 
-programs_until(Until, #{before := Before, last := Last, started := Started, newest := Numbers, asked := Asked, seen := Seen,
+programs_until(Until, #{before := Before, took := Took, last := Last, started := Started, newest := Numbers, asked := Asked, seen := Seen,
                         attempts := Attempts} = All) ->
-    wait(min(?PROGRAMS_MS, max(0, Until - now_ms()))),
-    case now_ms() < Until andalso few_ports() of
+    wait(min(?PROGRAMS_MS + ?LISTING_RESTS * Took, max(0, Until - now_ms()))),
+    case now_ms() < Until andalso few_ports_in() of
         false -> All;
-        unknown -> unknown;
-        Ports ->
+        {unknown, _} -> unknown;
+        {Ports, Takes} ->
             New = Ports -- Before,
             Few = lists:nthtail(max(0, length(New) - ?ASKED_PORTS), New),
             {Opened, Newest} = opened(Last, New),
             Tried = attempts(Few, Ports, Attempts),
-            programs_until(Until, #{before => Ports, last => Newest, started => Started + Opened, asked => Asked + length(Few),
-                                    newest => [Newest || New =/= []] ++ Numbers, attempts => Tried,
+            programs_until(Until, #{before => Ports, took => Takes, last => Newest, started => Started + Opened,
+                                    asked => Asked + length(Few), newest => [Newest || New =/= []] ++ Numbers, attempts => Tried,
                                     seen => [One || Port <- Few, One <- program_of(Port)] ++ Seen})
     end.
 

@@ -107,7 +107,28 @@ native_memory(#{elsewhere := #{native := Bytes, nifs := Modules} = Elsewhere, me
               true -> resources_advice();
               false -> native_advice()
           end, diagnose_proof:look())];
-native_memory(Look) -> through_the_vm(Look).
+native_memory(Look) ->
+    case for_places(Look) of
+        [] -> through_the_vm(Look);
+        Signs -> Signs
+    end.
+
+%% Tables with a place for each process or port that there may ever be, of which next to none is used. Both numbers are known at once.
+for_places(#{counts := [{_, Counts} | _], memory := #{total := Total}}) ->
+    Tables = [#{what => What, count => Count, limit => Limit, bytes => ?PLACE_IN_TABLE * Limit}
+              || What <- [processes, ports], #{What := {Count, Limit}} <- [Counts], ?FAR_FROM_PLACES * Count =< Limit,
+                 ?PLACE_IN_TABLE * Limit >= ?MOST_BYTES],
+    Bytes = lists:sum([Of || #{bytes := Of} <- Tables]),
+    [sign(native_memory, #{bytes => Bytes, total_bytes => Total, modules => [], places => Tables},
+          [[places_advice(What) || #{what := What} <- Tables],
+           "Such a table also makes each list of what is in it slow."], diagnose_proof:look())
+     || Tables =/= [], ?PART_OF_PLACES * Bytes >= Total];
+for_places(#{}) -> [].
+
+places_advice(ports) ->
+    "Start the node with +Q 65536, or as many as it needs (or set ERL_MAX_PORTS). Without these the VM takes the limit of open files for"
+    " the limit of ports, and in a container that may be a billion: there, lower ulimit -n (LimitNOFILE, nofile). ";
+places_advice(processes) -> "Start the node with a smaller +P, for what it needs (1,048,576 is the default of new releases). ".
 
 resources_advice() ->
     "References to resources of native functions were garbage there, and kept this memory. Such a reference is a few words, and the VM does"
