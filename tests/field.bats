@@ -321,6 +321,8 @@ field() {
 
 @test "field: pool_exhausted" { field --once pool_exhausted; }
 
+@test "field: pool_in_circle" { field --once pool_in_circle; }
+
 @test "field: pool_lent" { field --once pool_lent; }
 @test "field: pool_stuck" { field --once pool_stuck; }
 

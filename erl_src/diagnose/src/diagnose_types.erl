@@ -159,12 +159,12 @@
 %% it had a table of ETS gone through, and the function that did. states_of: for whom it waited at so many looks in a request of sys, such
 %% as sys:get_state/1.
 
--type asks() :: [#{pid := binary(), name := atom(), in := frame() | none, for := answer | start | stop | program | data | repair,
+-type asks() :: [#{pid := binary(), name := atom(), in := frame() | none, for := answer | start | stop | lent | program | data | repair,
                   label := mfa() | unknown, at => binary() | unknown}].
 %% Of one that waits for an answer while messages wait for it: whom it called, whom that one did, and so on, and where each of them waits.
-%% start: it waits until that one, which it has started, says that it is ready. program: the last one has the port of this program, at,
-%% and calls no process. data: the last one is linked to this process, which waits for what at, the other side of its socket, sends.
-%% repair: this process opens the file of a table for the server of dets, and works.
+%% start: it waits until that one, which it has started, says that it is ready. lent: it monitors that one, which waits in turn.
+%% program: the last one has the port of this program, at, and calls no process. data: the last one is linked to this process, which
+%% waits for what at, the other side of its socket, sends. repair: this process opens the file of a table for the server of dets, and works.
 
 -type starts() :: #{looks | a_second := non_neg_integer(), unlisted := boolean(), ms := pos_integer(), parents | left := [parent()],
                     again := [#{name := atom(), pid := binary(), reason := Shape :: binary()}], samples := [sample()],

@@ -639,6 +639,8 @@ copy_on(#{node := Node, runs := Runs}) -> [atom_to_binary(Node, utf8), [", where
 
 awaited_one(#{process := Process, in := In, for := start, label := Label}, _) ->
     ["the start of ", Process, [[", ", Label, ","] || Label =/= unknown], " which is", in_function(In)];
+awaited_one(#{process := Process, in := In, for := lent, label := Label}, _) ->
+    ["what it has lent to ", Process, [[" (", Label, ")"] || Label =/= unknown], ", which is", in_function(In)];
 awaited_one(#{process := Process, in := In, for := stop}, _) -> ["the end of ", Process, ", which is", in_function(In)];
 awaited_one(#{process := Process, for := program, at := Program}, _) ->
     ["its program ", printable(Program), " (", Process, "), as it seems"];

@@ -34,6 +34,7 @@
          who_is_served_in_turn_does_not_wait/1, a_pool_whose_members_all_hang_is_told_of/1,
          who_keeps_callers_waiting_is_told_of/1, handle_call/3, handle_info/2, what_ends_and_is_started_again_is_told_of/1, short_child/0, short_child_starts/0, who_is_served_in_turn_does_not_stay/1, turns_of_callers_are_seen/1, takes/2,
          who_waits_to_take_over_is_left_alone/1, who_tries_to_get_a_global_lock_is_counted/1, on_load_that_waits_is_told_of/1,
+         what_is_lent_in_a_circle_is_told_of/1, what_is_lent_in_a_circle_is_seen/1,
          who_came_to_wait_and_who_hangs_is_told/1, who_is_monitored_beside_the_callers_is_asked/1,
          who_waits_for_its_next_message_is_at_rest/1, loops/0,
          messages_that_do_not_wait_long_are_none_too_many/1, what_was_swept_is_alive/1, whom_a_process_waits_for_is_told_by_its_function/1,
@@ -205,6 +206,7 @@ all() ->
      who_keeps_callers_waiting_is_told_of,
      who_is_served_in_turn_does_not_stay, turns_of_callers_are_seen,
      who_waits_to_take_over_is_left_alone, who_tries_to_get_a_global_lock_is_counted, on_load_that_waits_is_told_of,
+     what_is_lent_in_a_circle_is_told_of, what_is_lent_in_a_circle_is_seen,
      who_came_to_wait_and_who_hangs_is_told, who_is_monitored_beside_the_callers_is_asked, who_waits_for_its_next_message_is_at_rest,
      messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
      memory_that_is_nowhere_else_is_told_of, contents_are_not_told,
@@ -3710,6 +3712,56 @@ on_load_that_waits_is_told_of(_) ->
     Waits = Server#{monitored => #{count => 1, asked => 1, waiting => 1, in => {codec, init, 0}, in_loop => false, asks => []}},
     [#{signs := [#{advice := Other}]}] = found(#{awaited => [Waits]}, []),
     ?assertEqual(nomatch, string:find(Other, "never returns")).
+
+%% Whoever has a connection waits for a server that waits for a connection.
+what_is_lent_in_a_circle_is_told_of(_) ->
+    Loop = {gen_server, loop, 7},
+    Asks = [#{pid => ~"<0.8.0>", name => numbers, in => {gen, do_call, 4}, for => answer, label => unknown},
+            #{pid => ~"<0.50.0>", name => pool, in => Loop, for => answer, label => unknown}],
+    Pool = #{for => answer, pid => ~"<0.50.0>", name => pool, label => unknown, count => 120, ms => 4000, depth => 0,
+             status => waiting, in => [Loop], kinds => [{{m, works, 0}, 120}], at_rest => true, came => 0,
+             watched_ms => 2000, holders => none,
+             monitored => #{count => 10, asked => 8, waiting => 8, in => {m, works, 0}, in_loop => false, asks => Asks}},
+    Advice = fun(One) -> [#{signs := [#{advice := Says}]}] = found(#{awaited => [One]}, []), Says end,
+    ?assertEqual([true, true, false], [has(Words, Advice(Pool)) || Words <- ["deadlock", "waits for <0.8.0> (numbers)", "used up"]]),
+    #{monitored := Monitored} = Pool,
+    [?assertEqual([false, true], [has(Words, Advice(Pool#{monitored := Other})) || Words <- ["deadlock", "used up"]])
+     || Other <- [Monitored#{waiting := 3}, Monitored#{asks := [hd(Asks)]}, Monitored#{asks := []}]],
+    %% The server in the middle has nothing else to tell.
+    Middle = suspect(#{pid => ~"<0.8.0>", depth => 8, usual_depth => 8, least_depth => 8, stays => true, idle => true,
+                       waiting => [{~"call of next", 8}],
+                       asks => tl(Asks) ++ [#{pid => ~"<0.7.0>", name => '', in => {m, works, 0}, for => lent, label => {m, works, 0}},
+                                            hd(Asks)],
+                       samples => [{waiting, [{gen, do_call, 4}, {m, handle_call, 3}, {gen_server, loop, 7}], 60}]}),
+    [Deep] = [Sign || #{signs := Signs} <- found(#{suspects => [Middle]}, []), #{kind := deep_mailbox} = Sign <- Signs],
+    ?assertEqual([true, true, true],
+                 [has("deadlock", advised(Deep)),
+                  has("which waits for what it has lent to <0.7.0> (m:works/0), which is in m:works/0", said(Deep)),
+                  has("which waits for the answer of <0.8.0> (numbers)", said(Deep))]).
+
+%% Those that a server monitors have what it has lent, if all of them wait for the one that waits for it.
+what_is_lent_in_a_circle_is_seen(_) ->
+    Idle = fun Rests() -> receive _ -> Rests() end end,
+    Asks = fun(Whom) -> gen:call(Whom, call, asked, infinity) end,
+    Numbers = spawn(fun() -> receive Lender when is_pid(Lender) -> Asks(Lender) end end),
+    [Has, Other] = [spawn(fun() -> Asks(Numbers) end), spawn(Idle)],
+    Lends = fun() -> receive {to, All} -> _ = [monitor(process, One) || One <- All], Idle() end end,
+    Pool = spawn(Lends),
+    Numbers ! Pool,
+    Pool ! {to, [Has, Numbers]},
+    Seen = fun() -> diagnose_probe:asks(Numbers, #{status => waiting, message_queue_len => 1}) end,
+    [OfPool, OfHas, Own] = [list_to_binary(pid_to_list(Pid)) || Pid <- [Pool, Has, Numbers]],
+    timer:sleep(50),
+    ?assertMatch([#{pid := OfPool, for := answer}, #{pid := OfHas, for := lent}, #{pid := Own, for := answer}], Seen()),
+    %% One that has something of it, and does not wait for that, gives it back.
+    Partly = spawn(Lends),
+    Partly ! {to, [Other, Has]},
+    Middle = spawn(fun() -> Asks(Partly) end),
+    Calls = fun() -> diagnose_probe:asks(Middle, #{status => waiting, message_queue_len => 1}) end,
+    timer:sleep(50),
+    ?assertMatch([#{for := answer}], Calls()),
+    _ = [exit(Pid, kill) || Pid <- [Has, Other, Pool, Numbers, Partly, Middle]],
+    ok.
 
 %% A pool monitors who has borrowed from it, and who waits for it. Its members are linked to it.
 who_is_monitored_beside_the_callers_is_asked(_) ->

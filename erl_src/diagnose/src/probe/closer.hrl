@@ -295,21 +295,41 @@ settled(Pid, Status, Left) ->
 %% @doc Whom a process that has messages waits for meanwhile, whom that one, and so on: not of one that takes messages. The last one is
 %% one of those before where they wait for each other.
 -spec asks(pid(), #{status := atom(), message_queue_len := non_neg_integer(), _ => _}) -> diagnose_types:asks().
-asks(Pid, #{status := waiting, message_queue_len := Depth}) when Depth > 0 -> asks_in_turn(Pid, [Pid]);
+asks(Pid, #{status := waiting, message_queue_len := Depth}) when Depth > 0 -> with_lent(Pid, asks_in_turn(Pid, [Pid]));
 asks(_Pid, _Details) -> [].
+
+%% A pool that waits in its own loop waits for what it has lent. All that were asked of those that may have it wait for this process.
+with_lent(Pid, [_ | _] = Asks) ->
+    case lists:last(Asks) of
+        #{for := answer, pid := Last} ->
+            Server = list_to_pid(binary_to_list(Last)),
+            case Server =/= Pid andalso is_at_rest(Server, 1) andalso monitored_beside(Server, [Pid | callers(Server)]) of
+                {_, [{First, _} | _] = Beside} ->
+                    case lists:all(fun({One, _}) -> asked_by(One) =:= [{answer, Pid}] end, Beside) of
+                        true -> Asks ++ [asked_one(lent, First), asked_one(answer, Pid)];
+                        false -> Asks
+                    end;
+                _ -> Asks
+            end;
+        #{} -> Asks
+    end;
+with_lent(_Pid, []) -> [].
 
 asks_in_turn(Pid, Before) when length(Before) =< ?ASKED_IN_TURN ->
     case asked_by(Pid) of
         [{For, Next}] ->
-            [#{pid => pid_text(Next),
-               name => case process_info(Next, registered_name) of {_, Name} -> name(Name); _ -> '' end,
-               in => waits_in(For, Next),
-               for => For,
-               label => case For of start -> labelled(Next); _ -> unknown end}
+            [asked_one(For, Next)
              | case lists:member(Next, Before) of true -> []; false -> asks_in_turn(Next, [Next | Before]) end];
         _ -> repairs_for(Pid) ++ outside(Pid)
     end;
 asks_in_turn(_Pid, _Before) -> [].
+
+asked_one(For, Pid) ->
+    #{pid => pid_text(Pid),
+      name => case process_info(Pid, registered_name) of {_, Name} -> name(Name); _ -> '' end,
+      in => waits_in(For, Pid),
+      for => For,
+      label => case For of start -> labelled(Pid); lent -> labelled(Pid); _ -> unknown end}.
 
 asked_by(Pid) -> asked_by(Pid, 4 * ?ASKED_AGAIN).
 
@@ -358,7 +378,7 @@ near(undefined) -> [].
 %% Of one that is told to end, what it does by itself before its end is told.
 waits_in(For, Pid) ->
     case process_info(Pid, current_stacktrace) of
-        {_, [_ | _] = Stack} when For =:= stop -> own_frame(Stack);
+        {_, [_ | _] = Stack} when For =:= stop; For =:= lent -> own_frame(Stack);
         {_, [Frame | _]} -> frame(Frame);
         _ -> none
     end.

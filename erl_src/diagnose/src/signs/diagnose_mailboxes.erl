@@ -1,7 +1,7 @@
 %% @doc From mailboxes, and the receives that go over them, to signs. Pure.
 -module(diagnose_mailboxes).
 
--export([of_process/3, of_group/2, asks/1, disk_advice/0, is_held_up_in_a_send/1]).
+-export([of_process/3, of_group/2, asks/1, lent_in_circle/1, lent_circle_advice/2, disk_advice/0, is_held_up_in_a_send/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1, rounded/1]).
 -import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, is_of_behaviour/1, waited/1, only_waits/1, in_callback/1, most_worked_in/1]).
@@ -215,7 +215,7 @@ asks(#{asks := Asks}) ->
        in => in(In),
        for => For,
        at => maps:get(at, One, unknown),
-       label => case {For, Label} of {start, {_, _, _}} -> label(Label); _ -> unknown end}
+       label => case {For, Label} of {_, {_, _, _}} when For =:= start; For =:= lent -> label(Label); _ -> unknown end}
      || #{in := In, for := For, label := Label} = One <- Asks].
 
 %% They wait for each other.
@@ -248,9 +248,13 @@ behind_in_overload(#{usual_depth := Depth, samples := [], growth := Growth, queu
           diagnose_proof:look()) || Depth >= ?BEHIND_IN_OVERLOAD orelse OfServer =/= none];
 behind_in_overload(_, _) -> [].
 
-behind_advice(_, true, _) ->
-    "These processes wait for each other's answers: a deadlock. Replace one of the calls by a cast, or make it in a separate process (a"
-    " task).";
+behind_advice(#{asks := Asks} = Suspect, true, _) ->
+    case [Lends || {Lends, #{for := lent}} <- lists:zip(lists:droplast(Asks), tl(Asks))] of
+        [Lends | _] -> lent_circle_advice(Lends, Suspect);
+        [] ->
+            "These processes wait for each other's answers: a deadlock. Replace one of the calls by a cast, or make it in a separate"
+            " process (a task)."
+    end;
 behind_advice(#{asks := [#{for := stop} | _]}, false, _) ->
     stop_advice();
 behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false, Look) ->
@@ -276,6 +280,25 @@ behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false, Look) 
                 ++ "It works all the time, and its work for one caller keeps all others waiting: do less in a call (read from ETS, work in"
                    " the caller or in tasks), run several such servers by a hash of the key, and limit the callers (the library dam, OTP 27)."
     end.
+
+%% @doc What to do where those that hold what one server has lent wait for another one, which waits for the first. More to lend only puts
+%% it off.
+-spec lent_circle_advice(#{pid := binary(), name := atom(), _ => _}, #{pid := binary(), name := atom(), _ => _}) -> iodata().
+lent_circle_advice(Lends, Asked) ->
+    ["A deadlock: whoever holds what ", process(Lends), " has lent waits for ", process(Asked), ", which waits for ", process(Lends),
+     ". Nothing is lost, and more to lend only puts it off. Make the call of ", process(Asked), " before something is taken from ",
+     process(Lends), " or after it is given back, hand on what was taken with that call, or give ", process(Asked), " something of its own."
+     " A time-out for each of these calls ends it."].
+
+%% @doc For whom those wait that hold what a server has lent, where this ends at the server itself: it monitors them, as pools do. All that
+%% were asked wait in the same function.
+-spec lent_in_circle(diagnose_types:awaited()) -> diagnose_types:asks().
+lent_in_circle(#{pid := Pid, monitored := #{asked := Asked, waiting := Asked, asks := [_, _ | _] = Asks}}) ->
+    case lists:last(Asks) of
+        #{pid := Pid} -> lists:droplast(Asks);
+        #{} -> []
+    end;
+lent_in_circle(_) -> [].
 
 %% Of processes that log some are seen waiting for its answer.
 handler_advice(#{pid := Pid, name := Name}, #{unanswered := #{most := Most}}) ->

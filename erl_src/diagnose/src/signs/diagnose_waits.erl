@@ -220,6 +220,12 @@ is_loading(#{}) -> false.
 %% What it has lent is only known where somebody is seen who may have it, and is in the middle of something: whom it monitors. Others of
 %% the callers' kind may just be clients that it serves meanwhile.
 at_rest_advice(#{holders := Holders} = Awaited, Moved) ->
+    case not is_loading(Awaited) andalso diagnose_mailboxes:lent_in_circle(Awaited) of
+        [Asked | _] -> diagnose_mailboxes:lent_circle_advice(Awaited, Asked);
+        _ -> at_rest_advice(Awaited, Holders, Moved)
+    end.
+
+at_rest_advice(Awaited, Holders, Moved) ->
     case {is_loading(Awaited), is_inside(maps:get(monitored, Awaited, none)), is_inside(Holders)} of
         {true, _, _} -> on_load_advice(Awaited);
         {false, true, _} -> ["It has received these calls and waits for its next message. Its resources are used up", lent_advice()];
