@@ -392,3 +392,8 @@
 -define(READS_A_SECOND, 1000).
 -define(BUFFER_FILLED, 0.8).
 -define(SMALL_BUFFER, 16_384).
+%% Parts of what is larger, as packets bring them, come so often, and for each of their bytes the process does so many reductions: to go
+%% through them once takes few.
+-define(PART_BYTES, 1000).
+-define(PARTS_A_SECOND, 20).
+-define(PARSING_REDUCTIONS, 10).

@@ -462,7 +462,7 @@ look_closer(Keeper, Rows, Names,
              [_ | _] = Shares -> tell(Keeper, #{shares => Shares}, Bytes);
              _ -> ok
          end,
-    ok = case lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_mostly_busy(Samples), is_at_sockets(Samples)], ?KEPT) of
+    ok = case lists:sublist([Pid || {Pid, #{samples := Samples}} <- Suspects, is_mostly_busy(Samples)], ?KEPT) of
              [] -> ok;
              Readers ->
                  Reads = within(fun() -> reads(Readers) end, min(Deadline, now_ms() + ?READ_MS + ?ANSWER_MS)),
@@ -556,8 +556,6 @@ is_always_busy(Samples) -> Samples =/= [] andalso not lists:any(fun({Status, _, 
 is_mostly_busy(Samples) ->
     Waits = lists:sum([Times || {Status, _, Times} <- Samples, is_resting(Status)]),
     2 * Waits < lists:sum([Times || {_, _, Times} <- Samples]).
-
-is_at_sockets(Samples) -> lists:any(fun({_, Stack, _}) -> lists:keymember(prim_inet, 1, Stack) end, Samples).
 
 is_resting(Status) -> Status =:= waiting orelse Status =:= suspended.
 

@@ -115,13 +115,13 @@ evidence(connect_loop, #{a_second := Second, seen := Seen, connected := Connecte
                   " connection)~ts; opened by ~ts~ts",
                   [about(Second), count(Seen), count(Connected), [[", in ", kinds_in(In)] || In =/= []],
                    [[count(Processes), " processes: "] || Processes > 1], starters(Owners, Of, Seen)]);
-evidence(table_scan, #{times := Times, looks := Looks, processes := Processes, in := In, tables := Tables}) ->
-    io_lib:format("~ts again and again, in ~ts: at ~b~ts looks~ts",
+evidence(table_scan, #{times := Times, looks := Looks, processes := Processes, in := In, tables := Tables} = Evidence) ->
+    io_lib:format("~ts again and again, in ~ts~ts: at ~b~ts looks~ts",
                   [case Processes of
                        1 -> "scans ETS tables";
                        _ -> ["has ", count(Processes), " processes that scan ETS tables"]
                    end,
-                   In, Times, [[" of ", count(Looks)] || is_integer(Looks)],
+                   In, [[", called by ", By] || #{by := By} <- [Evidence]], Times, [[" of ", count(Looks)] || is_integer(Looks)],
                    [["; tables with many rows: ",
                      lists:join(", ", [io_lib:format("~tp (~ts rows~ts, owner ~ts~ts)",
                                                      [Name, count(Rows),
@@ -280,7 +280,7 @@ evidence(busy_process, #{in := Function, mostly := Mostly, times := Times, looks
                   [how_often(Evidence), Function, Times, Looks,
                    mostly_in(Function, Mostly),
                    [[", ", count(Reductions), " reductions a second"] || is_integer(Reductions)],
-                   queued(maps:get(queued, Evidence, 0)), [share(Evidence), dets(Evidence), pieces(Evidence)]]);
+                   queued(maps:get(queued, Evidence, 0)), [share(Evidence), dets(Evidence), pieces(Evidence), waiting_for(Evidence)]]);
 evidence(scanning_receive, #{receive_in := Function, file := File, line := Line, messages := Messages, at_least_ms_a_call := Ms,
                              called_from := Caller, seen := Seen, looks := Looks}) ->
     io_lib:format("~ts (~ts:~b) scans ~ts messages, ~ts~ts; seen in ~b of ~b looks",
@@ -786,6 +786,9 @@ pieces(#{pieces_a_second := Second, piece_bytes := Bytes, buffer := Buffer}) ->
     io_lib:format("; it reads a socket ~ts times a second, ~ts each (the socket's buffer has ~ts)",
                   [count(Second), bytes(Bytes), bytes(Buffer)]);
 pieces(#{}) -> "".
+
+waiting_for(#{waiting := Waiting}) -> ["; seen waiting for its answer: ", kinds(Waiting)];
+waiting_for(#{}) -> "".
 
 floods([]) -> "";
 floods(Floods) ->

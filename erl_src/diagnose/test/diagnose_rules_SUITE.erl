@@ -69,7 +69,8 @@
          who_sleeps_is_said_to_sleep/1, who_copies_a_binary_at_each_step_is_told_so/1,
          starts_by_the_thousand_are_told_of/1, handshakes_are_told_of/1, who_is_asked_of_a_library_or_to_print_is_told_of/1,
          connections_that_nobody_accepts_are_told_of/1, what_the_system_drops_is_told_of/1,
-         a_boot_that_does_not_end_is_told_of/1, small_reads_are_told_of/1,
+         a_boot_that_does_not_end_is_told_of/1, small_reads_are_told_of/1, who_reads_later_is_told_of/1,
+         scans_of_otp_have_a_cheaper_sibling/1, parsing_anew_is_told_of/1,
          who_waits_for_an_answer_all_the_time_is_told/1,
          where_processes_wait_is_told/1, a_place_is_told_by_one_function_of_each_module/1,
          who_logs_without_end_is_told_of/1, handlers_of_logger_that_get_too_much_are_told_of/1, files_that_are_not_closed_are_told_of/1,
@@ -232,7 +233,8 @@ all() ->
      heaps_that_are_mapped_are_told_of,
      many_that_collect_are_told_of, functions_of_a_busy_node_are_told, starts_by_the_thousand_are_told_of, handshakes_are_told_of,
      who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of, what_the_system_drops_is_told_of,
-     a_boot_that_does_not_end_is_told_of, small_reads_are_told_of,
+     a_boot_that_does_not_end_is_told_of, small_reads_are_told_of, who_reads_later_is_told_of,
+     scans_of_otp_have_a_cheaper_sibling, parsing_anew_is_told_of,
      who_waits_for_an_answer_all_the_time_is_told,
      where_processes_wait_is_told, a_place_is_told_by_one_function_of_each_module,
      who_logs_without_end_is_told_of,
@@ -1248,6 +1250,36 @@ a_boot_that_does_not_end_is_told_of(_) ->
     %% A program whose main function it is, where nobody waits; and a node that was only just started.
     [?assertEqual([], signs(Seen(Few), [])) || Few <- [#{boot => Boot#{done := 30}}, #{up_ms => 9000}, #{ms => 1900}, #{boot => none}]].
 
+%% OTP's own tables have no other key.
+scans_of_otp_have_a_cheaper_sibling(_) ->
+    In = {application_controller, get_pid_env, 2},
+    Samples = [{running, [{ets, match, 2}, In, {application, get_env, 1}, {mongo_worker, command, 1}, {mongo_worker, loop, 1}], 20}],
+    Found = fun(Where) ->
+                    [#{signs := [#{kind := table_scan, advice := Advice} = Sign]}] =
+                        found(#{suspects => [suspect(#{samples => Samples, table_scans => #{times => 12, in => Where}})]}, []),
+                    {said(Sign), Advice}
+            end,
+    {Says, Advice} = Found(In),
+    ?assert(has("in application_controller:get_pid_env/2, called by mongo_worker:command/1: at 12 of 20 looks", Says)),
+    ?assertEqual([true, false], [has(Words, Advice) || Words <- ["application:get_env/2,3", "match specification"]]),
+    {Other, OtherAdvice} = Found({mongo_worker, command, 1}),
+    ?assertEqual([false, false, true],
+                 [has("called by", Other), has("application:get_env", OtherAdvice), has("match specification", OtherAdvice)]),
+    [?assert(has(Words, element(2, Found(Where))))
+     || {Words, Where} <- [{"get_application/0,1", {application_controller, get_application, 1}},
+                           {"pg:get_members/2", {pg, which_groups, 1}}, {"whereis_name/1", {global, registered_names, 0}}]].
+
+%% Whoever waits in its own loop gets nothing of a socket that is not asked, for which no time-out is a remedy.
+who_reads_later_is_told_of(_) ->
+    Advice = fun(In) ->
+                     Left = #{what => unread, count => 12, more => 0, asked => 12, most => [{{xmpp_c2s, init, 1}, In, 12}]},
+                     Seen = #{left_sockets => #{ms => 3800, alarms => [], sockets => [Left]}},
+                     [#{signs := [#{kind := sockets_left} = Sign]}] = found(Seen, []),
+                     [has(Words, advised(Sign)) || Words <- ["timer of their own", "Bound the wait"]]
+             end,
+    ?assertEqual([true, false], Advice({gen_server, loop, 5})),
+    ?assertEqual([false, true], Advice({xmpp_c2s, route, 2})).
+
 %% The buffer of a socket ends each read.
 small_reads_are_told_of(_) ->
     Busy = suspect(#{samples => [{running, [{prim_inet, setopts, 2}, {shop, loop, 1}], 25}], reductions => 5.0e6, answer_ms => 1, depth => 0}),
@@ -1262,6 +1294,27 @@ small_reads_are_told_of(_) ->
     [?assertEqual({false, false}, Found(Reads))
      || Reads <- [[], [Read#{packet := 4}], [Read#{bytes := 200_000}], [Read#{count := 100, bytes := 146_000}], [Read#{pid := ~"<0.7.0>"}],
                   [Read#{buffer := 65_536, bytes := 120_000_000}]]].
+
+%% Whoever begins anew with all that it has works much for each byte; whom that holds up is told with it.
+parsing_anew_is_told_of(_) ->
+    Busy = suspect(#{samples => [{running, [{redis, array, 3}, {client, replies, 1}], 25}], reductions => 28.0e6, answer_ms => 1,
+                     depth => 0, name => client}),
+    #{pid := Pid} = Busy,
+    Read = #{pid => Pid, ms => 200, count => 60, bytes => 87_000, buffer => 1460, active => once, packet => raw},
+    Place = fun(Label, Count, For) -> #{count => Count, stay => 0, label => Label, in => [Label], for => For, at => unknown} end,
+    Places = #{ms => 3000, most => [Place({web, asks, 1}, 12, ~"client"), Place({web, other, 1}, 3, none)]},
+    Found = fun(Reads) ->
+                    [#{signs := [#{kind := busy_process, advice := Advice} = Sign]}] =
+                        found(#{suspects => [Busy], reads => Reads, places => Places}, []),
+                    ?assert(has("; seen waiting for its answer: 12 of web:asks/1", said(Sign))),
+                    {has("it reads a socket 300 times a second, 1450 B each", said(Sign)), has("continuation", Advice),
+                     has("runs all the time", Advice)}
+            end,
+    ?assertEqual({true, true, false}, Found([Read])),
+    %% Small messages that each are whole, lengths that the VM reads, few bytes, and work that fits the bytes.
+    [?assertEqual({false, false, true}, Found(Reads))
+     || Reads <- [[], [Read#{packet := 4}], [Read#{bytes := 9000}], [Read#{count := 2, bytes := 2900}],
+                  [Read#{count := 160, bytes := 800_000}]]].
 
 %% By what the process that calls its start function waits for, at two looks.
 start_of_an_application_that_waits_is_told_of(_) ->

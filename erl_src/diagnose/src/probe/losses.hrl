@@ -125,8 +125,9 @@ words(Line) -> binary:split(Line, <<" ">>, [global, trim_all]).
 -spec reads([pid()]) -> [diagnose_types:reads()].
 reads(Pids) ->
     Began = now_ms(),
-    Before = [{Pid, [{Port, Seen} || Port <- sockets_of(Pid), Seen <- [read_of(Port)], Seen =/= unknown]} || Pid <- Pids],
-    wait(?READ_MS),
+    Before = [{Pid, Sockets} || Pid <- Pids, [_ | _] = Sockets <- [[{Port, Seen} || Port <- sockets_of(Pid), Seen <- [read_of(Port)],
+                                                                                   Seen =/= unknown]]],
+    _ = Before =/= [] andalso wait(?READ_MS),
     Ms = max(1, now_ms() - Began),
     lists:append([most_read(Pid, Ms, [{Now - Count, NowBytes - Bytes, Port}
                                       || {Port, {Count, Bytes}} <- Sockets, {Now, NowBytes} <- [read_of(Port)], Now > Count])

@@ -20,10 +20,19 @@ of_process(Suspect, Look) ->
             [with_causes(Sign, Suspect, Look) || Sign <- works_for_itself(Suspect, works(Suspect, Look), Look)]
     end.
 
-with_causes(Sign, Suspect, Look) -> with_debugging(in_pieces(Sign, Suspect, Look), Suspect, Look).
+with_causes(Sign, Suspect, Look) -> with_waiting(with_debugging(in_pieces(Sign, Suspect, Look), Suspect, Look), Suspect, Look).
+
+%% Those that were seen waiting inside of what they do, in a call of it.
+with_waiting(#{evidence := Evidence} = Sign, #{pid := Pid, name := Name}, #{places := #{most := Most}}) ->
+    Names = [Pid | [atom_to_binary(Name, utf8) || Name =/= '']],
+    case [#{label => label(Label), count => Count} || #{for := For, label := Label, count := Count} <- Most, lists:member(For, Names)] of
+        [] -> Sign;
+        Waiting -> Sign#{evidence := Evidence#{waiting => Waiting}}
+    end;
+with_waiting(Sign, _Suspect, _Look) -> Sign.
 
 %% Its buffer ends each read. Of packets with a length or of lines, each is as long as it is.
-in_pieces(#{evidence := Evidence} = Sign, #{pid := Pid}, #{reads := Reads}) ->
+in_pieces(#{evidence := Evidence} = Sign, #{pid := Pid} = Suspect, #{reads := Reads} = Look) ->
     case [One || #{pid := P, packet := Packet, ms := Ms, count := Count, bytes := Bytes, buffer := Buffer} = One <- Reads,
                  P =:= Pid, Packet =:= raw orelse Packet =:= 0, Buffer =< ?SMALL_BUFFER,
                  1000 * Count >= ?READS_A_SECOND * Ms, Bytes >= ?BUFFER_FILLED * Buffer * Count] of
@@ -32,8 +41,27 @@ in_pieces(#{evidence := Evidence} = Sign, #{pid := Pid}, #{reads := Reads}) ->
                   advice := <<"It reads its socket in pieces, since the socket's buffer holds no more. Enlarge that ({buffer, 65_536} or more in"
                             " the options, or by inet:setopts/2), so that one message or recv brings much, and use {active, N} instead of"
                             " {active, once}: then the same data take a part of the calls and messages.">>};
-        [] -> Sign
+        [] -> parses_anew(Sign, Suspect, Look)
     end.
+
+%% It works much for each byte that comes, and what comes are parts of something larger.
+parses_anew(#{evidence := #{in := In} = Evidence} = Sign, #{pid := Pid, reductions := Reductions} = Suspect, #{reads := Reads}) ->
+    case [One || is_number(Reductions), diagnose_otp_servers:advice(Suspect) =:= none,
+                 #{pid := P, packet := Packet, ms := Ms, count := Count, bytes := Bytes} = One <- Reads,
+                 P =:= Pid, Packet =:= raw orelse Packet =:= 0, Bytes >= ?PART_BYTES * Count, Bytes =< ?SMALL_BUFFER * Count,
+                 1000 * Count >= ?PARTS_A_SECOND * Ms, Reductions * Ms >= 1000 * ?PARSING_REDUCTIONS * Bytes] of
+        [#{ms := Ms, count := Count, bytes := Bytes, buffer := Buffer} | _] ->
+            Sign#{evidence := Evidence#{pieces_a_second => 1000 * Count div Ms, piece_bytes => Bytes div Count, buffer => Buffer},
+                  advice := unicode:characters_to_binary(
+                              ["It works in ", In, " for each piece that comes from its socket, and does much for each byte. If it begins"
+                               " anew with all that it has at each piece, the time grows by the square of the length: keep what is parsed"
+                               " (a parser that returns a continuation), or keep the pieces in a list until all has come, where the length"
+                               " is known. Larger pieces help as much as they are larger ({buffer, 65_536}, {recbuf, N}; {packet, N} where"
+                               " each message begins with its length). Several such processes would each do the same. (If each byte"
+                               " needs that much work, nothing is wrong.)"])};
+        [] -> Sign
+    end;
+parses_anew(Sign, _Suspect, _Look) -> Sign.
 
 with_debugging(#{advice := Advice} = Sign, #{samples := Samples} = Suspect, Look) ->
     Causes = ["Its code is compiled for coverage, as the finding of the node tells: end that first. "

@@ -2,7 +2,7 @@
 %% tables that OTP makes itself, so that nobody can give them other options. Pure.
 -module(diagnose_otp_servers).
 
--export([advice/1, advice/2, with_callers/3, of_table/3]).
+-export([advice/1, advice/2, with_callers/3, of_table/3, of_scan/1]).
 
 -import(diagnose_samples, [looks/1, working/1]).
 
@@ -26,6 +26,21 @@ with_callers(#{kind := Kind, evidence := Evidence} = Sign, #{pid := Pid}, #{call
     end;
 with_callers(Sign, _Suspect, _Look) -> Sign.
 
+%% @doc What to do where a function of OTP goes through a table of OTP's own, as it is made to: ask for less. `none' of any other function.
+-spec of_scan(mfa()) -> iodata() | none.
+of_scan({application_controller, Function, _}) when Function =:= get_pid_env; Function =:= get_pid_key ->
+    "Without the name of the application, application:get_env/1 and get_key/1 go through all settings of all applications to find the"
+    " application of the caller. Give the name: application:get_env/2,3 and get_key/2 look up one row. Or read the setting once.";
+of_scan({application_controller, _, _}) ->
+    "The functions of the module application that find the application of a process or of a module, or all settings, go through the"
+    " settings of all applications (get_application/0,1, get_all_env/0,1, get_all_key/0). Call them once and keep the answer;"
+    " application:get_env/2,3 looks up one row.";
+of_scan({pg, Function, _}) when Function =:= which_groups; Function =:= which_local_groups ->
+    "pg:which_groups/0,1 goes through all groups. pg:get_members/2 looks up one; pg:monitor_scope/1 tells of each change.";
+of_scan({global, registered_names, _}) ->
+    "global:registered_names/0 goes through all names. global:whereis_name/1 looks up one.";
+of_scan(_) -> none.
+
 %% @doc What to do where such a server does not keep up, and the other advice for any other process.
 -spec advice(#{name := atom(), label := mfa() | unknown, _ => _}, iodata()) -> iodata().
 advice(Suspect, Otherwise) ->
@@ -36,6 +51,10 @@ advice(Suspect, Otherwise) ->
 
 %% @doc What to do where such a server does not keep up; `none' of any other process.
 -spec advice(#{name := atom(), label := mfa() | unknown, _ => _}) -> iodata() | none.
+advice(#{name := inet_gethost_native}) ->
+    "Each name of a host that the system is to look up is a request to this process, and to a program of its own: inet:getaddr/2 and"
+    " gethostbyname/1, and each gen_tcp:connect/3 and gen_udp:send/4 with a name instead of an address. Look the address up once"
+    " (inet:getaddr/2), now and then again, and give the address to these functions.";
 advice(#{name := file_server_2}) ->
     "Each call of the module file with a name (read_file_info/1, also by filelib; open/2, list_dir/1) is a request to this server, and it"
     " serves one at a time. The option raw (file:read_file_info/2, file:open/2) does the same in the caller; or keep the answers for a"

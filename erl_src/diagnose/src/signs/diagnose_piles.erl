@@ -18,7 +18,7 @@ sockets(#{left_sockets := #{ms := Ms, alarms := Alarms, sockets := Sockets}}) ->
             'of' => [#{label => case Label of unknown -> <<"an unknown kind">>; _ -> label(Label) end, in => label(In), count => N}
                      || {Label, In, N} <- Most],
             alarms => case What of unread -> Alarms; _ -> [] end},
-          advice(What, Alarms), diagnose_proof:look())
+          advice(What, Alarms, Most), diagnose_proof:look())
      || #{what := What, count := Count, more := More, asked := Asked, most := Most} <- Sockets, is_too_many(What, Count, More)];
 sockets(#{}) -> [].
 
@@ -26,17 +26,27 @@ sockets(#{}) -> [].
 is_too_many(unread, Count, _) -> Count >= ?UNREAD_SOCKETS;
 is_too_many(_, Count, More) -> Count >= ?MANY_LEFT_SOCKETS orelse Count >= ?LEFT_SOCKETS andalso More > 0.
 
-advice(there, _) ->
+advice(there, _, _) ->
     "An owner learns that the other side has closed only while it reads: a socket with {active, false} tells nothing to who waits for"
     " something else. Set {active, once} and handle tcp_closed in that receive, or bound the wait (after), and close the socket then."
     " If these clients only shut down their sending, and wait for an answer that takes long, leave it.";
-advice(here, _) ->
+advice(here, _, _) ->
     "Such a socket failed (send_timeout_close, or a read that returned closed), and gives no message any more. Who gets {error, _} from"
     " gen_tcp:send/2 or gen_tcp:recv/2 has to call gen_tcp:close/1, and to tell the owner, who waits in vain for tcp_closed.";
-advice(unread, [_ | _]) ->
+advice(unread, [_ | _], _) ->
     "They have stopped reading on purpose, it seems: remove the cause of the alarm (alarm_handler:get_alarms/0), and they go on.";
-advice(unread, []) ->
-    "Find out what the owners wait for: they read again only after that. Bound the wait by a time-out.".
+advice(unread, [], Most) ->
+    case 2 * lists:sum([N || {_, In, N} <- Most, diagnose_samples:is_of_behaviour(In)]) > lists:sum([N || {_, _, N} <- Most]) of
+        true -> reads_later_advice();
+        false -> "Find out what the owners wait for: they read again only after that. Bound the wait by a time-out."
+    end.
+
+%% They could take any message, but the socket sends none until it is asked to.
+reads_later_advice() ->
+    "The owners wait in their own loop for their next message, and let their sockets send nothing ({active, false}, or once and not set"
+    " again): they read again when another message comes. If that is of a timer of their own (a shaper, a limit of bytes or requests a"
+    " second), it works as it was set: raise the rate, or what may come at once, for these connections. Otherwise find out who should send"
+    " that message, or where inet:setopts/2 with {active, once} was left out.".
 
 %% Where none of them does anything, and there are more and more of them, which are most of the node's: not the clients that are connected.
 processes(#{piles := #{ms := Ms, pile := #{in := In, asked := Asked, stay := Asked, count := Count, more := More, connections := false,

@@ -102,10 +102,27 @@ who_works(Part, #{suspects := Suspects}) ->
 scans_a_table(#{table_scans := #{times := Times}, samples := Samples}) -> Times >= ?SCANS andalso Times >= ?SCANNING * looks(Samples).
 
 table_scan(#{table_scans := #{times := Times, in := In}, samples := Samples} = Suspect, Look) ->
-    [scan_sign(#{times => Times, looks => looks(Samples), processes => 1, in => diagnose_wording:label(In),
-                 tables => large_tables(Look)},
-               diagnose_proof:look())
-     || scans_a_table(Suspect)].
+    [scan_sign(In, scan_caller(In, Samples), #{times => Times, looks => looks(Samples), processes => 1}, Look) || scans_a_table(Suspect)].
+
+%% A table of OTP's own has no rows that others could put elsewhere.
+scan_sign(In, Caller, Evidence, Look) ->
+    Named = Evidence#{in => diagnose_wording:label(In)},
+    case diagnose_otp_servers:of_scan(In) of
+        none -> scan_sign(Named#{tables => large_tables(Look)}, diagnose_proof:look());
+        Advice ->
+            By = case Caller of none -> #{}; _ -> #{by => diagnose_wording:label(Caller)} end,
+            diagnose_sign:sign(table_scan, maps:merge(Named#{tables => []}, By), Advice, diagnose_proof:look())
+    end.
+
+%% What has called the function that scans, and is of no module of the same purpose.
+scan_caller({Module, _, _} = In, Samples) ->
+    Below = [{Frame, T} || {_, Stack, T} <- Samples, [_ | Frames] <- [lists:dropwhile(fun(Frame) -> Frame =/= In end, Stack)],
+                               [Frame | _] <- [lists:dropwhile(fun({M, _, _}) -> M =:= Module orelse M =:= application end, Frames)]],
+    Sums = maps:groups_from_list(fun({Frame, _}) -> Frame end, fun({_, T}) -> T end, Below),
+    case lists:reverse(lists:sort([{lists:sum(Times), Frame} || {Frame, Times} <- maps:to_list(Sums)])) of
+        [{_, Caller} | _] -> Caller;
+        [] -> none
+    end.
 
 scan_sign(#{tables := Tables} = Evidence, Proof) ->
     diagnose_sign:sign(table_scan, Evidence,
@@ -183,9 +200,7 @@ of_node(Look) ->
 scans_together(#{suspects := Suspects} = Look) ->
     Scans = [{Times / looks(Samples), Times, In}
              || #{table_scans := #{times := Times, in := In}, samples := [_ | _] = Samples} <- Suspects, Times > 0],
-    [scan_sign(#{times => Times, looks => unknown, processes => length(Scans), in => diagnose_wording:label(In),
-                 tables => large_tables(Look)},
-               diagnose_proof:look())
+    [scan_sign(In, none, #{times => Times, looks => unknown, processes => length(Scans)}, Look)
      || not lists:any(fun scans_a_table/1, Suspects), lists:sum([Share || {Share, _, _} <- Scans]) >= ?SCANNING_TOGETHER,
         Times <- [lists:sum([T || {_, T, _} <- Scans])], Times >= 2 * ?SCANS, {_, _, In} <- [lists:max(Scans)]].
 
