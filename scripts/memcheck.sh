@@ -35,7 +35,7 @@ watch() {
     # shellcheck disable=SC2064  # the folder of now is meant
     trap "rm -rf '$dir'" EXIT
     mkdir "$dir/ebin"
-    "$root/bin/erlc" -o "$dir/ebin" "$TOP/erl_src/$app"/src/*.erl "$TOP/$2/${app}_memcheck.erl"
+    away "$root/bin/erlc" -o "$dir/ebin" "$TOP/erl_src/$app"/src/*.erl "$TOP/$2/${app}_memcheck.erl"
     ln -s "$TOP/erl_src/$app/priv" "$dir/priv"
     mapfile -t words < <(emulator_words "$dir" "${app}_memcheck")
     env ROOTDIR="$root" BINDIR="${emulator%/*}" EMU=beam PROGNAME=erl \

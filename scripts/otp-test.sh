@@ -138,7 +138,7 @@ run_suites() {
 # Compiled by the OTP that the project's own programs run on.
 compile_terms() {
     mkdir -p "$BUILD/otp-test/terms"
-    ERL_LIBS=$PROPER_LIBS on_own_otp erlc +nowarn_missing_spec -o "$BUILD/otp-test/terms" \
+    ERL_LIBS=$PROPER_LIBS on_own_otp away erlc +nowarn_missing_spec -o "$BUILD/otp-test/terms" \
         "$TOP"/erl_src/otp_tests/test/{prop_term_graph,term_graph_cases}.erl
 }
 

@@ -47,7 +47,7 @@ patched_library() {
 compile_module() {
     local lib=$BASE/tree/lib
     mkdir -p "$3"
-    "$BASE/root/bin/erlc" -Werror +debug_info +deterministic -I "$1/$(dirname "$2")" -I "$1/$(dirname "$2")/../include" \
+    away "$BASE/root/bin/erlc" -Werror +debug_info +deterministic -I "$1/$(dirname "$2")" -I "$1/$(dirname "$2")/../include" \
         -I "$lib/kernel/include" -I "$lib/kernel/src" -o "$3" "$1/$2"
 }
 

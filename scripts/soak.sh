@@ -58,7 +58,7 @@ native() {
 
 # compile_suites FOLDER: compiles the suites with the OTP that the project's own programs run on.
 compile_suites() {
-    ERL_LIBS=$PROPER_LIBS on_own_otp erlc +nowarn_missing_spec -o "$1" \
+    ERL_LIBS=$PROPER_LIBS on_own_otp away erlc +nowarn_missing_spec -o "$1" \
         "$TOP"/erl_src/cons_spacing/test/cons_spacing{,_chaos}_SUITE.erl \
         "$TOP"/erl_src/port_drivers/test/port_drivers_chaos_SUITE.erl \
         "$TOP"/erl_src/otp_tests/test/{prop_term_graph,term_cluster,term_cluster_SUITE,term_cluster_tls_SUITE,random_terms,killed_workers,term_tables,term_tables_soak,term_copies,term_copies_nif,term_copies_soak,library_load,library_load_soak,otp_compile_SUITE}.erl

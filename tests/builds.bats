@@ -33,6 +33,8 @@ emulator_functions() {
     source "$TOP/scripts/otp_base.bash"
     # shellcheck source=scripts/otp_emulator.bash
     source "$TOP/scripts/otp_emulator.bash"
+    # shellcheck source=scripts/otp_library.bash
+    source "$TOP/scripts/otp_library.bash"
     # shellcheck source=otp_patches/variants.sh
     source "$TOP/otp_patches/variants.sh"
 }
@@ -165,6 +167,17 @@ manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['v
     [ "$(emulator_key mine jit)" = "$built" ]
     patch_of first "other code" cases
     [ "$(emulator_key mine jit)" != "$built" ]
+}
+
+@test "a module is compiled in a folder whose name its path only begins with" {
+    emulator_functions
+    BASE=$BATS_TEST_TMPDIR/cache
+    mkdir -p c "$BASE/lib/stdlib/src"
+    ln -s "$DEFAULT_ROOT" "$BASE/root"
+    printf '%s\n' '-module(gen).' >"$BASE/lib/stdlib/src/gen.erl"
+    cd c
+    compile_module "$BASE" lib/stdlib/src/gen.erl "$BASE/ebin"
+    [ -f "$BASE/ebin/gen.beam" ]
 }
 
 @test "where the compiler aligns nothing otherwise, it is said" {

@@ -157,6 +157,10 @@ need() {
         fail "$1 is missing; './build.sh deps' installs it (Debian package $2)."
 }
 
+# away COMMAND...: runs erlc, whose files have absolute names, in the root folder. In a folder /a/b, erlc takes its file
+# /a/bc/x.erl for c/x.erl.
+away() { (cd / && "$@"); }
+
 sha256_of() { sha256sum "$@" | cut -d' ' -f1; }
 
 # short_key: the first 16 hex digits of the SHA-256 of standard input.
