@@ -92,11 +92,18 @@ regenerate_configure() {
     autoheader -B "$ERL_TOP/make/autoconf"
 }
 
+# known_answers LOG: a cache for configure, of what an earlier configure with this log has found out. Only the answers of
+# autoconf's own tests: some tests of OTP's do more than answer.
+known_answers() {
+    sed -n '/^## Cache variables/,/^## Output/ { /^ac_cv_\(env\|func\|have_decl\|header\|lib\|member\|search\|sizeof\|type\)_/p }' "$1"
+}
+
 reconfigure_erts() {
     local given
     given=$(cd "$BASE/tree/erts" && ./config.status --config)
     cd erts || return
-    eval "./configure $given $(variant_options "$1")"
+    known_answers config.log >answers.cache
+    eval "./configure $given $(variant_options "$1") --cache-file=answers.cache"
     # The emulator's make does not rebuild the thread library.
     rm -rf lib_src/obj lib/internal/*/*.a
     make -j"$(nproc)" -C lib_src
