@@ -88,7 +88,7 @@ consumer(Port, Queue) ->
 
 consume(Channel, Holder, Count) ->
     receive
-        {#'basic.deliver'{delivery_tag = Tag}, #amqp_msg{payload = <<Number:32, SentAt:64/signed, _/binary>>}} ->
+        {#'basic.deliver'{delivery_tag = Tag}, #amqp_msg{payload = <<Number:32, SentAt:64/signed, _/bits>>}} ->
             Took = erlang:monotonic_time() - SentAt,
             ok = case Count rem ?ACK_EVERY of
                      0 -> program_library:call(amqp_channel, cast, [Channel, #'basic.ack'{delivery_tag = Tag, multiple = true}]);

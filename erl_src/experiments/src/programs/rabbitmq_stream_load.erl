@@ -108,9 +108,9 @@ delivered(heartbeat, _, _) -> ok.
 
 %% A chunk of osiris: its header, and the messages, each after its size.
 entries(<<5:4, _:4, _Type, _Entries:16, _Records:32, _Time:64, _Epoch:64, _First:64, _Crc:32, Size:32, _Trailer:32, Filter:8, _:24,
-          Rest/binary>>) ->
-    <<_:Filter/binary, Messages:Size/binary, _/binary>> = Rest,
-    [{Number, SentAt} || <<0:1, Bytes:31, Message:Bytes/binary>> <= Messages, <<Number:64, SentAt:64/signed, _/binary>> <- [Message]].
+          Rest/bits>>) ->
+    <<_:Filter/binary, Messages:Size/binary, _/bits>> = Rest,
+    [{Number, SentAt} || <<0:1, Bytes:31, Message:Bytes/binary>> <= Messages, <<Number:64, SentAt:64/signed, _/bits>> <- [Message]].
 
 collect(Came, Count) ->
     receive

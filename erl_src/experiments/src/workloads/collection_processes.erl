@@ -68,7 +68,7 @@ message(request, I) -> {get, I, [{<<"host">>, <<"example.org">>}, {<<"accept">>,
 
 payload(I, Bytes) -> <<I:64, 0:(8 * (Bytes - 8))>>.
 
-number(<<I:64, _/binary>>) -> I.
+number(<<I:64, _/bits>>) -> I.
 
 document(I) ->
     iolist_to_binary([[<<"key">>, integer_to_list(N), $=, integer_to_list(I + N), $\n] || N <- lists:seq(1, ?LINES)]).

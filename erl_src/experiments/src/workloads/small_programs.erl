@@ -128,7 +128,7 @@ match({rectangle, Side, Other}) when Side =/= Other -> 1;
 match([head | _]) -> 1;
 match([$t, $e, $x, $t]) -> 1;
 match(#{key := value}) -> 1;
-match(<<7, _/binary>>) -> 1;
+match(<<7, _/bits>>) -> 1;
 match(Number) when is_integer(Number) -> 1;
 match(Atom) when is_atom(Atom) -> 1;
 match(_) -> 0.
