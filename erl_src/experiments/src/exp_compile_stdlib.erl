@@ -32,6 +32,7 @@ info() ->
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{module := Module}) ->
+    ok = program_packages:whole_otp(),
     {module, _} = code:ensure_loaded(ertslab_experiment),
     Files = files(Module),
     #{files => Files, expected => [installed(File) || File <- Files]}.

@@ -22,6 +22,7 @@ info() ->
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{work := Work}) ->
+    ok = program_packages:whole_otp(),
     Place = program_place:new("dialyzer"),
     #{place => Place, options => options(Work, Place), beside => round_notes:new()}.
 

@@ -22,6 +22,7 @@ info() ->
 
 -spec setup(ertslab_experiment:params()) -> map().
 setup(#{transactions := Transactions}) ->
+    ok = program_packages:whole_otp(),
     Place = program_place:new("mnesia"),
     #{place => Place, bank => mnesia_bank:start(Place), transactions => Transactions, beside => round_notes:new()}.
 

@@ -8,6 +8,7 @@
 -export([all/0, place_goes_with_its_processes/1, place_goes_when_its_vm_is_killed/1, cores_are_halves/1, processor_time_is_counted/1,
          ninety_nine_of_a_hundred/1, lost_and_doubled_messages_are_counted/1, messages_of_xmpp_are_found_in_parts/1,
          what_a_command_lacks_is_said/1, dead_program_is_said/1, lost_message_is_wrong/1, what_was_not_fetched_is_said/1,
+         part_of_otp_is_said/1,
          records_are_those_of_the_client/1,
          rabbitmq_delivers/1, streams_deliver/1, busy_rabbitmq_is_not_said_to_be_sick/1, broken_rabbitmq_names_its_log/1, cowboy_answers/1,
          mnesia_commits/1, transaction_in_part_is_wrong/1,
@@ -16,7 +17,7 @@
 all() ->
     [place_goes_with_its_processes, place_goes_when_its_vm_is_killed, cores_are_halves, processor_time_is_counted,
      ninety_nine_of_a_hundred, lost_and_doubled_messages_are_counted, messages_of_xmpp_are_found_in_parts,
-     what_a_command_lacks_is_said, dead_program_is_said, lost_message_is_wrong, what_was_not_fetched_is_said,
+     what_a_command_lacks_is_said, dead_program_is_said, lost_message_is_wrong, what_was_not_fetched_is_said, part_of_otp_is_said,
      records_are_those_of_the_client,
      rabbitmq_delivers, streams_deliver, busy_rabbitmq_is_not_said_to_be_sick, broken_rabbitmq_names_its_log, cowboy_answers,
      mnesia_commits, transaction_in_part_is_wrong,
@@ -147,6 +148,14 @@ lost_message_is_wrong(_) ->
 
 what_was_not_fetched_is_said(_) ->
     ?assertMatch(~"nothing is not here; './build.sh programs nothing' fetches it", said(fun() -> program_packages:folder("nothing") end)).
+
+part_of_otp_is_said(Config) ->
+    Root = proplists:get_value(priv_dir, Config),
+    ok = program_packages:whole_otp(Root),
+    ok = file:write_file(filename:join(Root, "first_part"), ""),
+    ?assertEqual(iolist_to_binary(["only a part of OTP is built; './build.sh otp --otp ", erlang:system_info(otp_release),
+                                   " --vm stock' builds the rest"]),
+                 said(fun() -> program_packages:whole_otp(Root) end)).
 
 said(Fun) ->
     try Fun() of
