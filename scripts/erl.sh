@@ -11,17 +11,18 @@ usage() {
     cat <<'USAGE'
 Example: ./build.sh erl
 
-Usage: ./build.sh erl
+Usage: ./build.sh erl [--installed]
 
 Compiles the Erlang applications of erl_src into build/erl, with rebar3 on the
 OTP that './build.sh otp' built. If no OTP is built, it compiles only the commands
 that need none (diagnose, try, advise, audit, time, compare, report, doctor), on
 the installed Erlang.
+  --installed  does the latter even if an OTP is built
 USAGE
 }
 
-# other_applications FOLDER: links to the applications of the installed Erlang that the built OTP lacks, as long as the
-# demo has not built all. rebar3 calls some of them. (Debian's rebar3 depends on an installed Erlang.)
+# other_applications FOLDER: links to the applications of the installed Erlang that the built OTP lacks, as long as it is
+# the part of the demo. rebar3 calls some of them. (Debian's rebar3 depends on an installed Erlang.)
 other_applications() {
     local root lib app
     root=$(own_root)
@@ -30,7 +31,7 @@ other_applications() {
     lib=$(erl -noshell -boot no_dot_erlang -eval 'io:put_chars(code:lib_dir()), halt().')
     for app in "$lib"/*/; do
         app=$(basename "$app")
-        compgen -G "$root/lib/${app%-*}-*" >/dev/null || ln -s "$lib/$app" "$1/$app"
+        [[ -d $root/lib/${app%-*} ]] || compgen -G "$root/lib/${app%-*}-*" >/dev/null || ln -s "$lib/$app" "$1/$app"
     done
 }
 
@@ -68,24 +69,26 @@ with_otp() {
 }
 
 without_otp() {
-    local release
-    command -v erl >/dev/null || fail "no Erlang/OTP is built yet, and none is installed; run './build.sh otp'."
+    local release otherwise="run './build.sh otp', and './build.sh erl'"
+    command -v erl >/dev/null || fail "no Erlang is installed; $otherwise."
     release=$(installed_release erl)
-    ((release >= OLDEST_OTP)) || fail "no Erlang/OTP is built yet, and the installed one is OTP $release, older than the oldest supported one, $OLDEST_OTP; run './build.sh otp'."
+    ((release >= OLDEST_OTP)) || fail "the installed Erlang is OTP $release, older than the oldest supported one, $OLDEST_OTP; $otherwise."
     start_anew "installed-$release"
     step "Compiling what needs no OTP that was built" 15 compile_without_otp
-    say "diagnose, try, advise, audit, time, compare, report and doctor run on the installed OTP $release; the other commands need './build.sh demo'."
+    has_root || say "diagnose, try, advise, audit, time, compare, report and doctor run on the installed OTP $release; the other commands need './build.sh demo'."
 }
 
 main() {
+    local installed=no
     case ${1-} in
         '') ;;
+        --installed) installed=yes ;;
         -h | --help) usage; exit 0 ;;
         *) misuse "unknown option '$1'" ;;
     esac
     need rebar3 rebar3
     open_log
-    if has_root; then
+    if [[ $installed == no ]] && has_root; then
         with_otp
     else
         without_otp
