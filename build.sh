@@ -7,7 +7,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 usage() {
     cat <<'USAGE'
 Examples: ./build.sh escript     makes one file, dist/ertslab, in seconds; no OTP is built
-          ./build.sh demo        builds OTP and makes a first comparison, in ten minutes
+          ./build.sh demo        builds OTP and makes a first comparison, in six minutes
 
 Usage: ./build.sh VERB [OPTIONS]     (./build.sh VERB --help shows the options)
 

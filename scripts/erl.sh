@@ -64,7 +64,7 @@ with_otp() {
     # A complete OTP has all that rebar3 needs, and no other Erlang is started.
     rebar3_runs || { other_applications "$BUILD/other_applications" && rebar3_runs; } ||
         fail "this rebar3 does not run on the OTP in $(own_root) (its output is in $LOG); './build.sh otp' builds OTP $(default_release), on which it does."
-    start_anew "$(basename "$(own_root)")"
+    start_anew "$(basename "$(own_root)")$(! is_part "$(own_root)" || echo , first part)"
     step "Compiling the Erlang applications" 15 compile
 }
 

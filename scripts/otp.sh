@@ -8,8 +8,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 source "$TOP/scripts/otp_source.bash"
 # shellcheck source=scripts/otp_base.bash
 source "$TOP/scripts/otp_base.bash"
-# shellcheck source=scripts/otp_demo_base.bash
-source "$TOP/scripts/otp_demo_base.bash"
 # shellcheck source=scripts/otp_emulator.bash
 source "$TOP/scripts/otp_emulator.bash"
 # shellcheck source=scripts/otp_library.bash
@@ -45,8 +43,10 @@ patch of your own, follow doc/own_patch.md.
                  layout of their code: in the order of object files and in the
                  alignment of loops (a minute each, less if the patches touch few
                  files; 50 MB each)
-  --demo         build only the applications of OTP that './build.sh demo' needs.
-                 The next build without this option adds the others (a minute)
+  --demo         build only the part of OTP that './build.sh demo' needs: of its
+                 applications only crypto, and kernel, stdlib and the compiler as
+                 the sources bring them in compiled form. The next build without
+                 this option builds all of OTP (4 minutes)
   --git PATH     a git repository of OTP, whose revisions are built next to the
                  releases. The build of the first revision takes as long as that
                  of a release. The build of each similar revision takes a minute
@@ -150,13 +150,20 @@ is_assembled() {
 # names_it NAMES VARIANT: whether NAMES, separated by commas, include the variant.
 names_it() { [[ $1 == all || ,$1, == *",$2,"* ]]; }
 
+# named_touch_configure: yes if the patches of a variant that is built do.
+named_touch_configure() {
+    local variant
+    for variant in $(variant_names); do
+        ! names_it "$variants" "$variant" || ! touches_configure "$variant" || { echo yes; return; }
+    done
+}
+
 build_release() {
     local release=$1 given=$2 fresh=$3 root=$BUILD/otp-$1 variant
     obtain_source "$release" "$given" "$fresh"
     if [[ $demo == yes ]]; then
-        build_first_part "$release"
+        build_first_part "$release" "$(named_touch_configure)"
     else
-        complete_base "$release"
         build_base "$release"
     fi
     for variant in $(variant_names); do

@@ -1,49 +1,57 @@
-# Sourced by otp.sh: the first part of a base build, which has only the applications that the demo needs. A later build
-# without '--demo' adds the others in the same tree, so nothing is compiled twice.
+# Sourced by otp_emulator.bash: the first part of a base build, with which the demo begins. It compiles the emulator and
+# crypto alone. The modules of kernel, stdlib and the compiler are those that OTP's own sources bring in compiled form, to build OTP
+# with: a few of them are of a slightly older revision. So build_base builds a base that has only this part anew. ccache then
+# has the emulator's objects.
 # shellcheck shell=bash
-
-DEMO_APPLICATIONS=(compiler crypto kernel parsetools sasl stdlib syntax_tools)
 
 has_first_part() { [[ -f $BASE/first_part && ! -f $BASE/complete ]]; }
 
+# configure_beside AUTOCONF: configure uses one core, so autoconf is built on another.
+configure_beside() {
+    local autoconf=''
+    if [[ $1 == yes ]] && ! autoconf_is_new_enough && [[ ! -x $CACHE/autoconf/bin/autoconf ]]; then
+        build_autoconf &
+        autoconf=$!
+    fi
+    configure_tree
+    [[ -z $autoconf ]] || wait "$autoconf"
+}
+
+# make_jobs ARGUMENTS...: one job more than there are cores, since a job also waits for the disk.
+make_jobs() { in_tree make "-j$(($(nproc) + 1))" "${MAKE_VARIABLES[@]}" "$@"; }
+
+make_first_part() {
+    make_jobs erl_interface emulator
+    make_jobs bootstrap_setup
+    in_tree env "PATH=$BASE/tree/bootstrap/bin:$PATH" make "-j$(nproc)" -C lib/crypto opt
+}
+
+# Install also copies files that a first part lacks, such as start_sasl.boot, and goes on without them.
 install_first_part() {
-    in_tree make release "RELEASE_ROOT=$BASE/root"
-    (cd "$BASE/root" && ./Install -minimal "$BASE/root")
+    local root=$BASE/root release app
+    release=$root/releases/${OTP_VERSION%%.*}
+    in_tree make -C erts release TYPE=opt FLAVOR=jit NO_START_SCRIPTS=true XINSTDIRS= "TESTROOT=$root"
+    in_tree env "PATH=$BASE/tree/bootstrap/bin:$PATH" make -C lib/crypto release "TESTROOT=$root"
+    for app in kernel stdlib compiler; do
+        mkdir -p "$root/lib/$app"
+        cp -a "$BASE/tree/bootstrap/lib/$app/ebin" "$root/lib/$app"
+        [[ ! -d $BASE/tree/lib/$app/include ]] || cp -a "$BASE/tree/lib/$app/include" "$root/lib/$app"
+    done
+    mkdir -p "$release"
+    cp "$BASE"/tree/bootstrap/bin/*.boot "$BASE/tree/OTP_VERSION" "$release"
+    (cd "$root" && ./Install -minimal "$root")
+    touch "$root/first_part"
     mkdir "$BASE/pristine"
     cp -a "$BASE/tree/erts" "$BASE/tree/make" "$BASE/pristine"
 }
 
-# build_first_part RELEASE: sets BASE; builds the first part, unless it or all of the base is there.
+# build_first_part RELEASE AUTOCONF: sets BASE; builds the first part, unless it or all of the base is there.
 build_first_part() {
     BASE=$CACHE/otp/$1-$(base_key)
     [[ ! -f $BASE/complete && ! -f $BASE/first_part ]] || return 0
-    # shellcheck disable=SC2034  # the functions of otp_base.bash read it
-    local APPLICATIONS=("${DEMO_APPLICATIONS[@]}")
     step "Unpacking OTP $OTP_VERSION" 15 unpack_source
-    step "Configuring OTP $OTP_VERSION" 30 configure_tree
-    step "Building the first part of OTP $OTP_VERSION" 170 make_tree
+    step "Configuring OTP $OTP_VERSION" 20 configure_beside "$2"
+    step "Building the first part of OTP $OTP_VERSION" 140 make_first_part
     step "Installing the first part of OTP $OTP_VERSION" 5 install_first_part
     touch "$BASE/first_part"
-}
-
-# The emulators that were built meanwhile left their objects in the tree.
-make_other_applications() {
-    fresh_erts
-    rm -f "$BASE"/tree/lib/*/SKIP
-    skip_other_applications
-    make_tree
-}
-
-install_complete() {
-    rm -rf "$BASE/root" "$BASE/pristine"
-    install_root
-}
-
-# complete_base RELEASE: sets BASE; builds the other applications, if only its first part is there.
-complete_base() {
-    BASE=$CACHE/otp/$1-$(base_key)
-    has_first_part || return 0
-    step "Building the other applications of OTP $OTP_VERSION" 40 make_other_applications
-    step "Installing OTP $OTP_VERSION" 10 install_complete
-    touch "$BASE/complete"
 }

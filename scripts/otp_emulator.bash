@@ -10,6 +10,8 @@
 
 # shellcheck source=scripts/lib/otp_autoconf.bash
 source "$TOP/scripts/lib/otp_autoconf.bash"
+# shellcheck source=scripts/otp_demo_base.bash
+source "$TOP/scripts/otp_demo_base.bash"
 
 variant_patch_files() {
     local patch
@@ -46,10 +48,14 @@ patched_sources() {
 # get the same.
 alignment() { echo "-falign-loops=$((8 << $1 % 4)) -falign-jumps=$((8 << $1 / 4 % 4))"; }
 
+# mark_of_first_part VARIANT PLACE: a line for the key of what the compiler of a first part compiles of PLACE.
+mark_of_first_part() { ! has_first_part || [[ -z $(patch_files_below "$1" "$2") ]] || echo first part; }
+
 # emulator_key VARIANT FLAVOUR
 emulator_key() {
     {
         basename "$BASE"
+        mark_of_first_part "$1" erts/preloaded/src/
         [[ $2 == jit ]] || echo "$2"
         [[ $2 != build* ]] || { alignment "${2#build}"; cat "$TOP/scripts/lib/shuffled_link.bash"; }
         variant_options "$1"

@@ -19,6 +19,7 @@ has_library() { [[ -n $(library_patch_files "$1") ]]; }
 library_key() {
     {
         basename "$BASE"
+        mark_of_first_part "$1" 'lib/[^/]+/src/'
         cat "$TOP/scripts/otp_library.bash"
         patched_sources "$1" 'lib/[^/]+/src/'
     } | short_key

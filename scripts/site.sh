@@ -41,9 +41,9 @@ have_sphinx() {
     step "Installing Sphinx, with pip" 30 build_sphinx "$1"
 }
 
-# erlang: the folder with the programs of the Erlang that runs EDoc.
+# erlang: the folder with the programs of the Erlang that runs EDoc. The part of OTP that the demo builds has none.
 erlang() {
-    if has_root; then
+    if has_root && ! is_part "$(own_root)"; then
         echo "$(own_root)/bin"
     else
         command -v escript >/dev/null || fail "no Erlang is installed, and none is built; './build.sh deps' installs Debian's."

@@ -316,6 +316,50 @@ two words" ]
     [ ! -e "$BATS_TEST_TMPDIR/deps" ]
 }
 
+# instead SCRIPT LINE...: these lines in place of a script, and an erl that says it is OTP 27.
+instead() {
+    printf '%s\n' '#!/usr/bin/env bash' "${@:2}" >"$COPY/scripts/$1.sh"
+    mkdir -p "$BATS_TEST_TMPDIR/bin"
+    printf '#!/bin/sh\nprintf 27\n' >"$BATS_TEST_TMPDIR/bin/erl"
+    chmod +x "$BATS_TEST_TMPDIR/bin/erl"
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH
+}
+
+# compiling_ends: the erl.sh of the two tests below has ended.
+compiling_ends() {
+    for _ in {1..100}; do
+        kill -0 "$(<"$BATS_TEST_TMPDIR/compiling")" 2>/dev/null || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+@test "a demo compiles the applications meanwhile, and passes their failure on" {
+    instead deps
+    instead otp '[[ " $* " == *" --demo "* ]] && echo "otp is built"'
+    instead native
+    instead erl '[[ $* == --installed ]] && sleep 1 && echo "ertslab erl: it does not compile." >&2; exit 1'
+    build demo
+    ends 1 "ertslab erl: it does not compile."
+    [ "${lines[0]}" = "otp is built" ]
+    [ "${#lines[@]}" -eq 2 ]
+}
+
+@test "a demo that fails or is told to end leaves nothing that compiles" {
+    instead deps
+    instead erl "echo \$\$ >'$BATS_TEST_TMPDIR/compiling'; sleep 300"
+    instead otp "until [[ -s '$BATS_TEST_TMPDIR/compiling' ]]; do sleep 0.1; done" 'echo "otp fails" >&2; exit 1'
+    build demo
+    ends 1 "otp fails"
+    compiling_ends
+    rm "$BATS_TEST_TMPDIR/compiling"
+    instead otp "exec sleep 5"
+    "$COPY/build.sh" demo 3>&- &
+    comes "$BATS_TEST_TMPDIR/compiling"
+    kill $!
+    compiling_ends
+}
+
 @test "names of variants without a name are refused" {
     echo "in the way" >"$COPY/build" # so that nothing is ever built here
     for names in "," ",," " "; do

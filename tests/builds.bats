@@ -169,6 +169,28 @@ manifest() { python3 -c "import json; v = json.load(open('$1/manifest.json'))['v
     [ "$(emulator_key mine jit)" != "$built" ]
 }
 
+# patch_to FILE: a patch of that file.
+patch_to() { printf '%s\n' "--- a/$1" "+++ b/$1" '@@ -1 +1 @@' -old +new; }
+
+@test "a complete build compiles again what a first part compiled with another compiler" {
+    emulator_functions
+    BASE=$BATS_TEST_TMPDIR/base PATCH_DIR=$BATS_TEST_TMPDIR
+    mkdir "$BASE"
+    patch_to erts/emulator/beam/erl_gc.c >c.patch
+    patch_to erts/preloaded/src/init.erl >preloaded.patch
+    patch_to lib/stdlib/src/gen.erl >library.patch
+    printf '%s | %s.patch | | one\n' c c preloaded preloaded library library >variants
+    keys() { echo "$(emulator_key c jit) $(emulator_key library jit) $(emulator_key preloaded jit) $(library_key library)"; }
+    read -r -a complete < <(keys)
+    touch "$BASE/first_part"
+    read -r -a first < <(keys)
+    [ "${first[*]:0:2}" = "${complete[*]:0:2}" ]
+    [ "${first[2]}" != "${complete[2]}" ]
+    [ "${first[3]}" != "${complete[3]}" ]
+    touch "$BASE/complete"
+    [ "$(keys)" = "${complete[*]}" ]
+}
+
 @test "a module is compiled in a folder whose name its path only begins with" {
     emulator_functions
     BASE=$BATS_TEST_TMPDIR/cache

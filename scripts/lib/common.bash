@@ -180,6 +180,9 @@ own_root() {
 
 has_root() { (own_root) >/dev/null 2>&1; }
 
+# is_part ROOT: whether it has only the part of OTP that the demo builds.
+is_part() { [[ -f $1/first_part ]]; }
+
 # installed_release ERL: the release of an installed Erlang, or nothing if it does not start.
 installed_release() { "$1" -noshell -boot no_dot_erlang -eval 'io:put_chars(erlang:system_info(otp_release)), halt().' 2>/dev/null || true; }
 
