@@ -216,6 +216,12 @@ covering() {
     fails_with "good.patch: its header has no field Origin."
 }
 
+@test "a patch that is a header alone fails" {
+    sed -i '/^--- /,$d' "$PATCH_DIR/good.patch"
+    check
+    fails_with "good.patch: it has no diff, so it would change nothing."
+}
+
 @test "a field that only the diff has does not count" {
     sed -i -e '/^Author/d' -e 's/^+THREE/+Author: x/' "$PATCH_DIR/good.patch"
     check
