@@ -190,6 +190,8 @@ field() {
 
 @test "field: healthy_idle_state" { field --once healthy_idle_state; }
 
+@test "field: healthy_index" { field --once healthy_index; }
+
 @test "field: healthy_leader" { field --once healthy_leader; }
 
 @test "field: healthy_limiter" { field --once healthy_limiter; }

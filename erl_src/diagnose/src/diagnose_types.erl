@@ -136,7 +136,8 @@
                      idle := boolean(),
                      heap_bytes := bytes(),
                      used_bytes := bytes(),
-                     used_growth => float() | unknown,
+                     kept_growth => float() | unknown,
+                     times_out => boolean(),
                      old_bytes := bytes(),
                      stack_bytes := bytes(),
                      stack_in := [frame()],
@@ -154,7 +155,7 @@
 %% frequent first; with from, of some that came, and what some of their senders are. scans: in the rules alone, whether one of its receives
 %% goes through all that waits. stays: not if the youngest was taken within a tenth of
 %% a second, where fewer than ?DEEP wait. held_bytes: of binaries outside the heap, each as often as it is referred to; binaries: each
-%% once. min_heap_bytes: what its heap may not fall below. The bytes of a process with a deep mailbox are unknown. not_traced: others were
+%% once. kept_growth: of what survives collections, a second. times_out: its callbacks may return a time-out. min_heap_bytes: what its heap may not fall below. The bytes of a process with a deep mailbox are unknown. not_traced: others were
 %% larger, it did not answer at once, somebody else traces it, or it ended. not_needed: it has only worked. table_scans: at so many looks
 %% it had a table of ETS gone through, and the function that did. states_of: for whom it waited at so many looks in a request of sys, such
 %% as sys:get_state/1.

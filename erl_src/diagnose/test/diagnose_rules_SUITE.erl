@@ -2894,7 +2894,7 @@ most_of_the_memory_is_told_of(_) ->
                        found(#{suspects => [Suspect], memory => Memory(300_000_000)}, []),
                    {said(Sign), Advice}
            end,
-    Stream = Large#{name := '', label := {'Elixir.Stream', run, 1}, used_growth => 8.0e6,
+    Stream = Large#{name := '', label := {'Elixir.Stream', run, 1}, kept_growth => 8.0e6,
                     samples := [{waiting, [{'Elixir.Task.Supervised', stream_reduce, 7}, {'Elixir.Stream', run, 1}], 9}]},
     {Grows, Ordered} = Says(Stream),
     ?assertMatch({match, _}, re:run(Grows, "collected yet, 8.0 MB more a second\\) of .*is seen in Elixir.Task.Supervised:stream_reduce/7;"
@@ -2906,11 +2906,21 @@ most_of_the_memory_is_told_of(_) ->
         found(#{suspects => [Stream#{pauses := Pauses}], memory => Memory(300_000_000)}, []),
     ?assertMatch({match, _}, re:run(said(Long), "heap of 200.0 MB, 8.0 MB more a second; it is seen in .*stream_reduce/7; it is of")),
     ?assert(has("ordered: false", Orders)),
-    Buffer = Large#{label := {buffer, init, 1},
+    Buffer = Large#{label := {buffer, init, 1}, times_out => true,
                     samples := [{waiting, [{gen_server, loop, 7}], 8}, {runnable, [{buffer, blocked, 3}, {gen_statem, loop, 9}], 1}]},
     ?assertMatch([{true, true, true}, {false, true, false}],
                  [{has("more a second", Said), has("seen in buffer:blocked/3", Said), has("time-out that a callback", To)}
-                  || Growth <- [4.0e6, 9.0e3], {Said, To} <- [Says(Buffer#{used_growth => Growth})]]),
+                  || Growth <- [4.0e6, 9.0e3], {Said, To} <- [Says(Buffer#{kept_growth => Growth})]]),
+    %% Its callbacks return none.
+    {_, NoTimeOut} = Says(Buffer#{kept_growth => 4.0e6, times_out := false}),
+    ?assertEqual({true, false}, {has("It grew", NoTimeOut), has("time-out that a callback", NoTimeOut)}),
+    ?assertEqual([true, false, false], [diagnose_probe:times_out({Module, init, 1}) || Module <- [gen_statem, gb_trees, diagnose_none]]),
+    %% What has come since the last collection is no growth: nothing of it has survived yet.
+    Sizes = fun(Recent, Young, Old) ->
+                    diagnose_probe:sizes([{heap_size, Young}, {recent_size, Recent}, {old_heap_size, Old}, {old_heap_block_size, Old}])
+            end,
+    Growth = fun(#{kept := Before}, #{kept := After}) -> diagnose_probe:kept_growth(#{depth => 0, kept => Before}, After, 4000) end,
+    ?assertEqual({0.0, 2.0e6}, {Growth(Sizes(10, 10, 9), Sizes(10, 1_000_010, 9)), Growth(Sizes(10, 10, 9), Sizes(10, 10, 1_000_009))}),
     Handlers = fun(Suspect) ->
                        [#{signs := [#{kind := large_heap, advice := Advice}]}] =
                            found(#{suspects => [Suspect], memory => Memory(300_000_000)}, []),

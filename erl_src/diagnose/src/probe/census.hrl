@@ -198,13 +198,13 @@ row(Pid) ->
             sized(#{pid => Pid, depth => Depth, status => Status, reductions => Reductions, call => Call, parent => Parent, at => now_ms()})
     end.
 
-sized(#{depth := Depth} = Row) when Depth >= ?DEEP -> Row#{heap => 0, used => 0, unused => 0, held => 0, packed => false};
+sized(#{depth := Depth} = Row) when Depth >= ?DEEP -> Row#{heap => 0, used => 0, kept => 0, unused => 0, held => 0, packed => false};
 sized(#{pid := Pid} = Row) ->
     case process_info(Pid, garbage_collection_info) of
         undefined -> ended;
         {_, Info} ->
-            #{heap := Heap, used := Used, held := Held, old := Old, recent := Recent} = Sizes = sizes(Info),
-            Row#{heap => Heap, used => Used, unused => Heap - Used, held => Held,
+            #{heap := Heap, used := Used, kept := Kept, held := Held, old := Old, recent := Recent} = Sizes = sizes(Info),
+            Row#{heap => Heap, used => Used, kept => Kept, unused => Heap - Used, held => Held,
                  packed => is_packed(Sizes) orelse is_swept(Used, Old, Recent)}
     end.
 
@@ -215,9 +215,9 @@ is_swept(Used, 0, Recent) -> 20 * (Used - Recent) =< Used;
 is_swept(_, _, _) -> false.
 
 %% @doc Bytes of what process_info(Pid, garbage_collection_info) says: of the heap, of what is used of it, of its old
-%% generation, of what survived the last collection, of what lies beside the heap until the next one, of the stack, which lies in the
+%% generation, of the young that survived the last collection (kept: with the old that did), of what lies beside the heap until the next one, of the stack, which lies in the
 %% heap, and of the binaries outside it that it holds.
--spec sizes([{atom(), non_neg_integer()}]) -> #{heap | used | old | recent | fragments | stack | held := non_neg_integer()}.
+-spec sizes([{atom(), non_neg_integer()}]) -> #{heap | used | kept | old | recent | fragments | stack | held := non_neg_integer()}.
 sizes(Info) ->
     [Block, OldBlock, Fragments, Used, OldUsed, Recent, Stack, Held, OldHeld] =
         [bytes(lists:keyfind(Name, 1, Info))
@@ -225,6 +225,7 @@ sizes(Info) ->
                      bin_vheap_size, bin_old_vheap_size]],
     #{heap => Block + OldBlock + Fragments,
       used => Used + OldUsed + Fragments + Stack,
+      kept => OldUsed + Recent,
       old => OldBlock,
       recent => Recent,
       fragments => Fragments,

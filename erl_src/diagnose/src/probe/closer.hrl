@@ -32,6 +32,8 @@
 %% The copy of a dictionary has what its values share as often as they refer to it. With so many words of heap, with all garbage, it has
 %% 7 MB at most where they share one term. (What is shared within what is shared has no such bound, but hardly fits in there.)
 -define(COPIED_WORDS, 4_185).
+%% No larger file of a module of callbacks is read.
+-define(CALLBACKS_BYTES, 2_000_000).
 -define(CALLBACKS, [{handle_call, 3}, {handle_cast, 2}, {handle_info, 2}, {handle_continue, 2}, {handle_event, 4}, {init, 1}, {terminate, 2}]).
 -define(ANSWER_MS, 500).
 -define(LAST_ANSWER_MS, 1000).
@@ -272,16 +274,34 @@ more_details(Pid) ->
         #{message_queue_len := Depth, status := Status} = Seen ->
             Details = Seen#{status := settled(Pid, Status, ?ASKED_AGAIN)},
             At = now_ms(),
-            #{used := Used, stack := Stack} = Sizes = sizes(Pid, Depth),
+            #{heap := Heap, used := Used, stack := Stack} = Sizes = sizes(Pid, Depth),
+            Label = label(Pid, Details),
             Details#{sizes => Sizes,
                      at => At,
+                     times_out => is_integer(Heap) andalso Heap >= ?MOST_BYTES andalso times_out(Label),
                      stack_in => stack(Pid, Stack),
                      asks => asks(Pid, Details),
                      min_heap_bytes => min_heap(Pid),
-                     label => label(Pid, Details),
+                     label => Label,
                      binaries => binaries(Pid, Depth, Used)};
         ended -> ended
     end.
+
+%% @doc Whether its callbacks may return a time-out: it comes back as the atom timeout, which is among the atoms of the module then.
+-spec times_out(mfa() | unknown) -> boolean().
+times_out({Module, init, 1}) -> apart(fun() -> has_time_outs(code:is_loaded(Module)) end) =:= true;
+times_out(_) -> false.
+
+%% Up to OTP 27 the length of an atom is a byte before it, then it is a number of the compiler's own.
+has_time_outs({file, [_ | _] = File}) ->
+    case prim_file:read_file_info(File) of
+        {ok, Info} when element(2, Info) =< ?CALLBACKS_BYTES ->
+            {ok, Beam} = prim_file:read_file(File),
+            <<Atoms/binary>> = code:get_chunk(Beam, "AtU8"),
+            binary:match(Atoms, [<<7, "timeout">>, <<16#70, "timeout">>]) =/= nomatch;
+        _ -> false
+    end;
+has_time_outs(_) -> false.
 
 %% Where requests of two processes meet, the VM says of a process that waits that it runs: it runs to answer them.
 settled(_Pid, waiting, _) -> waiting;
@@ -413,7 +433,8 @@ sizes(Pid, Depth) when Depth < ?DEEP ->
     end;
 sizes(_Pid, _Depth) -> unknown_sizes().
 
-unknown_sizes() -> #{heap => unknown, used => unknown, old => unknown, recent => unknown, stack => unknown, held => unknown}.
+unknown_sizes() ->
+    #{heap => unknown, used => unknown, kept => unknown, old => unknown, recent => unknown, stack => unknown, held => unknown}.
 
 %% At least one look at each. What was seen: the depth, the stack under the status, and how long it took to answer; and how many are
 %% ready in each run queue.
@@ -579,7 +600,7 @@ wait(Ms) -> receive after Ms -> ok end.
 suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = First,
         #{message_queue_len := Depth, message_queue_data := Queue, registered_name := Name, status := Status, reductions := Reduced,
           priority := Priority, label := Label, binaries := Binaries, min_heap_bytes := Min, at := At,
-          sizes := #{heap := Heap, used := Used, old := Old, stack := Stack, held := Held} = Sizes,
+          sizes := #{heap := Heap, used := Used, kept := Kept, old := Old, stack := Stack, held := Held} = Sizes,
           stack_in := StackIn, asks := Asks} = Last, Samples) ->
     Ms = max(1, At - Began),
     #{pid => pid_text(Pid), name => name(Name), label => Label, queue => Queue, status => Status, window_ms => Ms,
@@ -596,7 +617,7 @@ suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = 
       states_of => states_of([Seen || {_, _, _, _, _, Seen} <- Samples]),
       hibernates => hibernates(Last) orelse is_packed(Sizes) orelse mostly_hibernates([{S, Frames} || {_, S, Frames, _, _, _} <- Samples]),
       idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
-      heap_bytes => Heap, used_bytes => Used, used_growth => used_growth(First, Used, Ms), old_bytes => Old,
+      heap_bytes => Heap, used_bytes => Used, kept_growth => kept_growth(First, Kept, Ms), times_out => maps:get(times_out, Last, false), old_bytes => Old,
       stack_bytes => Stack, stack_in => StackIn, asks => Asks,
       held_bytes => Held, held_before => maps:get(held, First, unknown), min_heap_bytes => Min,
       binaries => Binaries}.
@@ -635,9 +656,11 @@ fills_or_falls(Depth, {fills, Peak, Times}) -> {fills, max(Peak, Depth), Times};
 fills_or_falls(Depth, {falls, Least, Times}) when Depth >= ?NOT_SHORT, Depth >= 2 * Least -> {fills, Depth, Times};
 fills_or_falls(Depth, {falls, Least, Times}) -> {falls, min(Least, Depth), Times}.
 
-%% Of a deep mailbox the bytes are not known.
-used_growth(#{depth := Depth, used := Before}, Used, Ms) when Depth < ?DEEP, is_integer(Used) -> a_second(Before, Used, Ms);
-used_growth(_, _, _) -> unknown.
+%% @doc How much more survived collections at the end, in bytes a second: what has come since the last collection may be garbage. Of a deep
+%% mailbox the bytes are not known.
+-spec kept_growth(#{depth | kept => non_neg_integer() | unknown, _ => _}, non_neg_integer() | unknown, pos_integer()) -> float() | unknown.
+kept_growth(#{depth := Depth, kept := Before}, Kept, Ms) when Depth < ?DEEP, is_integer(Kept) -> a_second(Before, Kept, Ms);
+kept_growth(_, _, _) -> unknown.
 
 a_second(unknown, _, _) -> unknown;
 a_second(Before, After, Ms) -> 1000 * (After - Before) / Ms.

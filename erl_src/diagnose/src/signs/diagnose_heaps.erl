@@ -165,8 +165,8 @@ large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth
         IsGarbage <- [may_be_garbage(Suspect, Look)], idle_heap(Suspect) =:= [], long_collection(Suspect, Look) =:= []];
 large_heap(_, _) -> [].
 
-%% Bytes a second, where it would have twice as much soon.
-grows(#{used_bytes := Used, used_growth := Growth}) when is_number(Growth), Growth >= ?HEAP_GROWTH, Growth * ?GROWS_TO_LIMIT_S >= Used ->
+%% Bytes a second of what survives collections, where it would have twice as much soon.
+grows(#{used_bytes := Used, kept_growth := Growth}) when is_number(Growth), Growth >= ?HEAP_GROWTH, Growth * ?GROWS_TO_LIMIT_S >= Used ->
     round(Growth);
 grows(#{}) -> 0.
 
@@ -178,7 +178,7 @@ where_it_is(#{}) -> #{}.
 
 keeps_advice(Suspect) ->
     [[" A time-out that a callback returns starts anew with each message: what is to be done then (a flush) is never done while messages"
-      " keep coming. erlang:send_after/3 does not depend on them." || grows(Suspect) > 0, is_of_callbacks(Suspect)],
+      " keep coming. erlang:send_after/3 does not depend on them." || grows(Suspect) > 0, maps:get(times_out, Suspect, false), is_of_callbacks(Suspect)],
      [" It keeps the results of all tasks that are done until the first one is (ordered): see what that one waits for, and give tasks a"
       " time-out, or ordered: false." || is_ordering(Suspect)]].
 
