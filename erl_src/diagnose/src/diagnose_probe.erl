@@ -18,7 +18,7 @@
          most_calling/2, lowered/2, locked_on/4, label_before_keys/1, by_callback/1,
          copied/2, taken/1, swept_by/3, end_reason/1, programs/1, opened/2, opened_in_order/3, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1, beside_processes/2, watch/3,
-         is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, states_of/1, nagle_delays/1, native_times/1,
+         is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, states_of/1, nagle_delays/1, is_delay/2, native_times/1,
          native_times_ended/1, flaps/1, came_and_gone/3, wakes/2, asked_for_modules/1, in_tables/1, buffers/0, tables/0, monitored_beside/2,
          left_sockets/1,
          left_at_both/2, unread_of/1, alarm/1, piles/1, are_of_connections/1, some/2, texts_of/1, not_accepted/1, backlogs_of/1,

@@ -1714,7 +1714,12 @@ small_sends_that_are_held_back_are_told_of(_) ->
                      ok = gen_tcp:close(Listens),
                      maps:get(held, Seen)
              end,
-    ?assertEqual([1, 0], [Delays([]), Delays([{nodelay, true}])]),
+    %% A busy machine may look when the acknowledgement has come.
+    ?assert(lists:any(fun(_) -> Delays([]) =:= 1 end, lists:seq(1, 5))),
+    ?assertEqual(0, Delays([{nodelay, true}])),
+    %% Nobody waits for each send of a stream, but callers of the owner may.
+    ?assertEqual([true, false, true], [diagnose_probe:is_delay(Sends, fun() -> Called end)
+                                       || {Sends, Called} <- [{50, false}, {1250, false}, {1250, true}]]),
     %% Who does not read delays what is sent, too.
     {ok, Listens} = gen_tcp:listen(0, [binary, {active, false}, {recbuf, 4096}]),
     {ok, Port} = inet:port(Listens),

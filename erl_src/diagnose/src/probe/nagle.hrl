@@ -7,6 +7,11 @@
 -define(NAGLE_MS, 30).
 %% No more ports are asked for their names.
 -define(MOST_NAMED_PORTS, 10_000).
+%% Who sends more often does not wait for an answer each time: each wait takes 40 ms, and a request is a few sends.
+-define(SENDS_A_SECOND, 200).
+%% At so many of so many looks, a caller of the owner waits.
+-define(CALLED_LOOKS, 3).
+-define(CALLED_TIMES, 2).
 %% Linux's struct tcp_info (linux/tcp.h), as an option of a socket: its level and number, and where these numbers of 32 bits are.
 -define(TCP_INFO, {6, 11, 192}).
 -define(TROUBLED, {2, 3}).
@@ -14,20 +19,50 @@
 -define(UNACKED, 24).
 -define(NOTSENT, 144).
 
-%% @doc Connections without nodelay that hold back less than a segment at half of the looks until then. `unknown' where the system does not
-%% tell.
+%% @doc Connections without nodelay that hold back less than a segment at half of the looks until then, where that costs somebody time: few
+%% sends go through, or a caller of the owner waits. In a stream of sends for which nobody waits (acknowledgements, events), it only makes
+%% fewer packets. `unknown' where the system does not tell.
 -spec nagle_delays(integer()) -> diagnose_types:nagle_delays() | unknown.
 nagle_delays(Until) ->
     case sockets_of_linux() of
         unknown -> unknown;
         All ->
             Sockets = lists:sublist(All, ?ASKED_SOCKETS),
+            Began = now_ms(),
+            Before = maps:from_list([{Port, Sent} || Port <- Sockets, Sent <- sends(Port)]),
             {Looks, Held} = held_back(Until, 0, Sockets, #{}),
-            Often = [Port || {Port, Times} <- maps:to_list(Held), 2 * Times >= Looks],
+            Ms = max(1, now_ms() - Began),
+            Often = [Port || {Port, Times} <- maps:to_list(Held), 2 * Times >= Looks, #{Port := Then} <- [Before], Now <- sends(Port),
+                             is_delay(1000 * (Now - Then) div Ms, fun() -> is_called(Port) end)],
             Owners = [Pid || Port <- lists:sublist(Often, ?HOLDERS), {connected, Pid} <- [erlang:port_info(Port, connected)]],
             #{looks => Looks, asked => length(Sockets), held => length(Often),
               labels => [{Label, Count} || {Count, Label} <- most_frequent([Label || Pid <- Owners, Label <- [labelled_apart(Pid)],
                                                                                      Label =/= unknown])]}
+    end.
+
+%% @doc Whether somebody waits for what is held back, by the sends a second.
+-spec is_delay(SendsASecond :: integer(), IsCalled :: fun(() -> boolean())) -> boolean().
+is_delay(Sends, _) when Sends =< ?SENDS_A_SECOND -> true;
+is_delay(_, IsCalled) -> IsCalled().
+
+%% Many callers together send more often, and each waits.
+is_called(Port) ->
+    case erlang:port_info(Port, connected) of
+        {connected, Pid} ->
+            Looks = [begin
+                         wait(?NAGLE_MS),
+                         lists:any(fun waits_in_call/1, lists:sublist(callers(Pid), ?HOLDERS))
+                     end || _ <- lists:seq(1, ?CALLED_LOOKS)],
+            length([true || true <- Looks]) >= ?CALLED_TIMES;
+        undefined -> false
+    end.
+
+%% How often something was sent by it. (Who has closed it meanwhile tells nothing.)
+sends(Port) ->
+    try prim_inet:getstat(Port, [send_cnt]) of
+        {ok, [{send_cnt, Count}]} -> [Count];
+        _ -> []
+    catch _:_ -> []
     end.
 
 %% Where the system tells of their connections, and they are not too many.
