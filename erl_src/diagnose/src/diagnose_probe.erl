@@ -33,7 +33,7 @@
 %% What the look at all knows of a process: bytes, the function that it began with, and when it was looked at (milliseconds).
 -type row() :: #{pid := pid(), depth := non_neg_integer(), status := atom(), reductions := non_neg_integer(), call := mfa(),
                  parent := pid() | undefined, at := integer(), heap := non_neg_integer(), used := non_neg_integer(),
-                 unused := integer(), held := non_neg_integer(), packed := boolean(), only => work}.
+                 kept => non_neg_integer(), unused := integer(), held := non_neg_integer(), packed := boolean(), only => work}.
 %% only: it is looked at closer since it has worked much, and for nothing else.
 %% Processes alike: how many, the sums of their bytes and of the messages in deep mailboxes, and some of them. large, holding: how many
 %% have a heap or binaries worth a look, with the bytes of those alone; vast: how many are too large to be collected. The members

@@ -138,6 +138,7 @@
                      used_bytes := bytes(),
                      kept_growth => float() | unknown,
                      times_out => boolean(),
+                     leader => node(), % own: of this node
                      old_bytes := bytes(),
                      stack_bytes := bytes(),
                      stack_in := [frame()],
@@ -362,7 +363,8 @@
                      watched_ms => pos_integer(),
                      %% moved: no more in the same call; back: who did not wait does now.
                      turns => #{asked | moved | back := non_neg_integer()},
-                     standby => #{locks | waiting | needed := non_neg_integer()}, % locks of global with the same holder
+                     standby => #{locks | waiting | needed := non_neg_integer(), % locks of global with the same holder
+                                  tries => #{asked | moved | ms | looks | free := non_neg_integer()}},
                      holds => [#{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none}],
                      nodes => [#{node := node(), answers := boolean()}],
                      holders => #{asked | waiting := pos_integer(), in := frame(), in_loop => boolean()} | none,

@@ -397,9 +397,9 @@ evidence(awaited, #{name_servers := Servers, processes := Processes, ms := Ms, '
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for the address of a host: inet_res asks ~ts",
                   [count(Processes), Ms / 1000, kinds(Of),
                    case Servers of [] -> "no name server"; _ -> ["the name servers ", lists:join(", ", Servers)] end]);
-evidence(awaited, #{for := lock, processes := Processes, ms := Ms, 'of' := Of, holds := Holds, nodes := Nodes}) ->
-    io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for a lock that it gives out~ts~ts",
-                  [count(Processes), Ms / 1000, kinds(Of),
+evidence(awaited, #{for := lock, processes := Processes, ms := Ms, 'of' := Of, holds := Holds, nodes := Nodes} = Evidence) ->
+    io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for a lock that it gives out~ts~ts~ts",
+                  [count(Processes), Ms / 1000, kinds(Of), [tries(Tries, Evidence) || #{tries := #{} = Tries} <- [Evidence]],
                    [["; such a lock is held by ",
                      lists:join(", ", [[Process, [[" (", Label, ")"] || Label =/= unknown],
                                         [[", which is", in_function(In)] || In =/= unknown]]
@@ -1133,6 +1133,10 @@ why({other_version, _}) ->
     "the node has another version of diagnose loaded; use that one, or remove it there:"
     " code:delete(diagnose_probe), code:purge(diagnose_probe)";
 why({ended, Reason}) -> io_lib:format("the inspection ended on the node (~0tP)", [Reason, 12]).
+
+tries(#{asked := Asked, moved := Moved, ms := Ms, looks := Looks, free := Free}, #{is_free := IsFree}) ->
+    [io_lib:format("; of ~ts that were watched ~ts got one or gave up within ~.1f s", [count(Asked), count(Moved), Ms / 1000]),
+     [io_lib:format("; at ~b of ~b looks no lock had the holder of the look before", [Free, Looks]) || IsFree]].
 
 %% @doc A number with its thousands apart.
 -spec count(integer()) -> iolist().

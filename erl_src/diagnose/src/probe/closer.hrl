@@ -278,6 +278,7 @@ more_details(Pid) ->
             Label = label(Pid, Details),
             Details#{sizes => Sizes,
                      at => At,
+                     leader => leader(Pid),
                      times_out => is_integer(Heap) andalso Heap >= ?MOST_BYTES andalso times_out(Label),
                      stack_in => stack(Pid, Stack),
                      asks => asks(Pid, Details),
@@ -285,6 +286,13 @@ more_details(Pid) ->
                      label => Label,
                      binaries => binaries(Pid, Depth, Used)};
         ended -> ended
+    end.
+
+%% The node of who writes what it prints: a shell that was started from another node has its leader there.
+leader(Pid) ->
+    case process_info(Pid, group_leader) of
+        {_, Leader} when node(Leader) =/= node() -> node(Leader);
+        _ -> own
     end.
 
 %% @doc Whether its callbacks may return a time-out: it comes back as the atom timeout, which is among the atoms of the module then.
@@ -617,7 +625,8 @@ suspect(#{pid := Pid, at := Began, depth := Before, reductions := Reductions} = 
       states_of => states_of([Seen || {_, _, _, _, _, Seen} <- Samples]),
       hibernates => hibernates(Last) orelse is_packed(Sizes) orelse mostly_hibernates([{S, Frames} || {_, S, Frames, _, _, _} <- Samples]),
       idle => Status =:= waiting andalso is_integer(Reductions) andalso 1000 * (Reduced - Reductions) =< ?IDLE_REDUCTIONS * Ms,
-      heap_bytes => Heap, used_bytes => Used, kept_growth => kept_growth(First, Kept, Ms), times_out => maps:get(times_out, Last, false), old_bytes => Old,
+      heap_bytes => Heap, used_bytes => Used, kept_growth => kept_growth(First, Kept, Ms), times_out => maps:get(times_out, Last, false),
+      leader => maps:get(leader, Last, own), old_bytes => Old,
       stack_bytes => Stack, stack_in => StackIn, asks => Asks,
       held_bytes => Held, held_before => maps:get(held, First, unknown), min_heap_bytes => Min,
       binaries => Binaries}.

@@ -54,6 +54,8 @@
 %% So often a server is looked at, to see it wait for its next message; so long those that wait for one which does are watched.
 -define(AT_REST_LOOKS, 5).
 -define(MEANWHILE_MS, 2000).
+%% So often it is seen whether processes still try to get a lock.
+-define(TRYING_MS, 50).
 %% So many locks and those that wait for them are asked for.
 -define(LOCKS, 5000).
 %% So many other nodes are asked whether they answer at all, for so long.
@@ -530,17 +532,45 @@ locked_meanwhile(Server, Until) ->
     #{for => lock, holds => [holder(Pid) || Pid <- Holders], nodes => locked_on(Name, Holders, Queue, Nodes)}.
 
 %% @doc Of locks of global: how many have the same holder until then, as that of a leader has, how many processes try to get one, and for
-%% how many of these others wait.
--spec standby(integer()) -> #{standby => #{locks | waiting | needed := non_neg_integer()}}.
+%% how many of these others wait. tries: of those that tried at first, how many got one meanwhile or gave up, and at how many looks no lock
+%% had the holder of the look before.
+-spec standby(integer()) -> #{standby => #{locks | waiting | needed := non_neg_integer(), tries := map()}}.
 standby(Until) ->
+    Began = now_ms(),
     Before = global_locks(),
-    wait(max(0, Until - now_ms())),
+    Trying = some(?TURNS_ASKED, [Pid || Pid <- all_of_few(), tries_for_global(Pid)]),
+    {Stay, Looks} = still_trying(Trying, Until, []),
     Locks = ordsets:intersection(ordsets:from_list(Before), ordsets:from_list(global_locks())),
     case [Pid || Pid <- all_of_few(), tries_for_global(Pid)] of
         [] -> #{}; % there are too many processes
         Waiting -> #{standby => #{locks => length(Locks), waiting => length(Waiting),
-                                  needed => length([Pid || Pid <- lists:sublist(Waiting, ?TURNS_ASKED), is_needed(Pid)])}}
+                                  needed => length([Pid || Pid <- lists:sublist(Waiting, ?TURNS_ASKED), is_needed(Pid)]),
+                                  tries => #{asked => length(Trying), moved => length(Trying) - length(Stay), ms => max(1, now_ms() - Began),
+                                             looks => length(Looks) - 1, free => given_back(Looks)}}}
     end.
+
+given_back([Now | [Before | _] = Looks]) -> is(Now -- (Now -- Before) =:= []) + given_back(Looks);
+given_back([_]) -> 0.
+
+%% Who got a lock does something else soon, and was seen there; a try takes hardly any time.
+still_trying(Trying, Until, Looks) ->
+    wait(max(1, min(?TRYING_MS, Until - now_ms()))),
+    Now = [Pid || Pid <- Trying, is_at_global(Pid)],
+    All = [global_locks() | Looks],
+    case now_ms() < Until of
+        true -> still_trying(Now, Until, All);
+        false -> {Now, All}
+    end.
+
+is_at_global(Pid) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, [{global, Function, _, _} | _]} -> Function =:= random_sleep;
+        {_, Stack} -> lists:any(fun({Module, Function, _, _}) -> Module =:= global andalso is_set_lock(Function) end, Stack);
+        undefined -> false
+    end.
+
+%% set_lock1/3 and others are of single releases. Who has the lock is in trans.
+is_set_lock(Function) -> lists:prefix("set_lock", atom_to_list(Function)).
 
 tries_for_global(Pid) ->
     case process_info(Pid, current_function) of

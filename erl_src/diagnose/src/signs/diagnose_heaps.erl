@@ -137,33 +137,51 @@ large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth
   when is_integer(Heap), Heap >= ?MOST_BYTES, 4 * Heap >= Total, Stack < ?STACK_BYTES ->
     [sign(large_heap, (where_it_is(Suspect))#{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => Depth,
                                              in => works_in(Suspect)},
-          [["It is idle, so nothing collects its garbage, and all of this may be garbage: --collect (erlang:garbage_collect/1) shows what"
-            " is alive, and frees the rest. If little is alive, have it hibernate after large work, or do that work in a process that ends."
-            " Else: "
-            || IsGarbage],
-           case ?DROPPED * Used < Heap of
-               true ->
-                   "Hardly anything of it is used: it made or received large terms, and has dropped them. Do that work in a process that ends,"
-                   " or ask for a part of the data instead of all of it.";
-               false ->
-                   [case grows(Suspect) of
-                        0 -> "If its data are meant to be that large and do not grow, leave it. Otherwise find";
-                        _ -> "It grew meanwhile. Find"
-                    end, " out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be"
-                    " large).", keeps_advice(Suspect)]
-           end,
-           [" It is an event manager: gen_event:which_handlers/1 tells whether handlers were added again and again, and never deleted."
-            || {gen_event, _, _} <- [maps:get(label, Suspect)]],
-           [" It handles the events of logger, of which a few may be huge (a crash report has the whole state): limit them by chars_limit"
-            " and depth of the formatter, and by format_status/1." || {logger_olp, _, _} <- [maps:get(label, Suspect)]],
-           [" A tree of XML takes many times the bytes of its text: read it as a stream (xmerl_sax_parser), and keep what is needed."
-            || looks_through(maps:get(samples, Suspect), fun is_of_xml/1) > 0],
-           " Bound growing data by size or age; large tables of rows belong in ETS.",
-           [" --collect shows how much of the heap is alive." || not IsGarbage]],
+          case is_shell(Suspect) of
+              true -> shell_advice(Suspect);
+              false -> large_advice(Suspect, IsGarbage)
+          end,
           diagnose_proof:collect(Suspect))
      || 2 * Heap >= Total orelse have_most_at_work(Suspect, Look),
         IsGarbage <- [may_be_garbage(Suspect, Look)], idle_heap(Suspect) =:= [], long_collection(Suspect, Look) =:= []];
 large_heap(_, _) -> [].
+
+large_advice(#{heap_bytes := Heap, used_bytes := Used} = Suspect, IsGarbage) ->
+    [["It is idle, so nothing collects its garbage, and all of this may be garbage: --collect (erlang:garbage_collect/1) shows what"
+      " is alive, and frees the rest. If little is alive, have it hibernate after large work, or do that work in a process that ends."
+      " Else: "
+      || IsGarbage],
+     case ?DROPPED * Used < Heap of
+         true ->
+             "Hardly anything of it is used: it made or received large terms, and has dropped them. Do that work in a process that ends,"
+             " or ask for a part of the data instead of all of it.";
+         false ->
+             [case grows(Suspect) of
+                  0 -> "If its data are meant to be that large and do not grow, leave it. Otherwise find";
+                  _ -> "It grew meanwhile. Find"
+              end, " out what it keeps: its state, its process dictionary, postponed events, or queued messages (a few may be"
+              " large).", keeps_advice(Suspect)]
+     end,
+     [" It is an event manager: gen_event:which_handlers/1 tells whether handlers were added again and again, and never deleted."
+      || {gen_event, _, _} <- [maps:get(label, Suspect)]],
+     [" It handles the events of logger, of which a few may be huge (a crash report has the whole state): limit them by chars_limit"
+      " and depth of the formatter, and by format_status/1." || {logger_olp, _, _} <- [maps:get(label, Suspect)]],
+     [" A tree of XML takes many times the bytes of its text: read it as a stream (xmerl_sax_parser), and keep what is needed."
+      || looks_through(maps:get(samples, Suspect), fun is_of_xml/1) > 0],
+     " Bound growing data by size or age; large tables of rows belong in ETS.",
+     [" --collect shows how much of the heap is alive." || not IsGarbage]].
+
+%% At most looks it is in the loop of a shell, or in what somebody has typed there.
+is_shell(#{samples := Samples}) ->
+    Samples =/= [] andalso 2 * looks([Sample || {_, Stack, _} = Sample <- Samples, lists:any(fun is_of_shell/1, Stack)]) >= looks(Samples).
+
+is_of_shell({Module, _, _}) -> Module =:= shell orelse Module =:= 'Elixir.IEx.Evaluator'.
+
+shell_advice(Suspect) ->
+    ["It is somebody's shell", [[" (from ", atom_to_list(Node), ")"] || #{leader := Node} <- [Suspect], Node =/= own],
+     ", and no part of the application: its variables and last results hold this memory. Leave that shell when the work is done (Ctrl-G"
+     " and q, in IEx Ctrl-\\; q() and System.halt/0 would end this node), or forget its variables (f() in Erlang's shell). To look at"
+     " large data, ask for counts and a few rows."].
 
 %% Bytes a second of what survives collections, where it would have twice as much soon.
 grows(#{used_bytes := Used, kept_growth := Growth}) when is_number(Growth), Growth >= ?HEAP_GROWTH, Growth * ?GROWS_TO_LIMIT_S >= Used ->

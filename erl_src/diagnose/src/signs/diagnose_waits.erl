@@ -83,17 +83,23 @@ of_unresponsive(#{}) -> [].
 %% @doc The sign of a process that many wait for. Where their messages still lie in its mailbox, that says it.
 -spec of_awaited(diagnose_types:awaited()) -> [diagnose_types:sign()].
 of_awaited(#{for := lock, ms := Ms, depth := Depth, status := Status, kinds := Kinds, name := Name} = Awaited) ->
-    Count = try_for_lock(Awaited),
+    Count = waited_for_lock(Awaited),
+    IsFree = is_free(Awaited),
     [sign(awaited,
-          #{for => lock, processes => Count, ms => Ms, messages => Depth, status => Status, in => unknown, 'of' => kinds_of(Kinds),
+          #{for => lock, processes => Count, ms => Ms, messages => Depth, status => Status, in => unknown, 'of' => kinds_of(lowered(Count, Kinds)),
             holds => [#{process => process(One),
                         label => case Label of unknown -> unknown; _ -> label(Label) end,
                         in => in(In)}
-                      || #{label := Label, in := In} = One <- maps:get(holds, Awaited, [])],
-            nodes => maps:get(nodes, Awaited, [])},
-          lock_advice(Name, [Node || #{answers := false} = Node <- maps:get(nodes, Awaited, [])]),
+                      || not IsFree, #{label := Label, in := In} = One <- maps:get(holds, Awaited, [])],
+            nodes => maps:get(nodes, Awaited, []), tries => case tries(Awaited) of #{moved := Moved} = Tries when Moved > 0; IsFree -> Tries;
+                                                                                _ -> unknown end,
+            is_free => IsFree},
+          case IsFree of
+              true -> free_lock_advice();
+              false -> lock_advice(Name, [Node || #{answers := false} = Node <- maps:get(nodes, Awaited, [])])
+          end,
           diagnose_proof:look())
-     || not is_standby(Awaited)];
+     || not is_standby(Awaited), Count >= least_for_lock(Awaited, IsFree)];
 of_awaited(#{ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Awaited) when Depth < ?BEHIND ->
     Count = waited(Awaited),
     Moved = moved(Awaited),
@@ -184,6 +190,32 @@ stall_advice(_, false) ->
 try_for_lock(#{standby := #{waiting := Waiting}, count := Count}) -> min(Waiting, Count);
 try_for_lock(#{count := Count}) -> Count.
 
+%% Who got a lock meanwhile, or gave up, has not waited all the time: in each such while the same part of those that are left.
+waited_for_lock(#{ms := Ms} = Awaited) ->
+    case tries(Awaited) of
+        #{asked := Asked, moved := Moved, ms := For} when Asked > 0 ->
+            round(try_for_lock(Awaited) * math:pow(1 - Moved / Asked, max(Ms, For) / For));
+        _ -> try_for_lock(Awaited)
+    end.
+
+%% In all no more of these kinds.
+lowered(Most, Kinds) ->
+    case lists:sum([Count || {_, Count} <- Kinds]) of
+        All when All > Most -> [{Label, max(1, Count * Most div All)} || {Label, Count} <- Kinds];
+        _ -> Kinds
+    end.
+
+tries(#{standby := #{tries := Tries}}) -> Tries;
+tries(#{}) -> unknown.
+
+%% Nobody has a lock for long: at the next look it has hardly ever the same holder.
+is_free(#{standby := #{locks := 0, tries := #{looks := Looks, free := Free}}}) -> Looks >= ?BACKLOG_LOOKS andalso Free >= ?MOSTLY * Looks;
+is_free(#{}) -> false.
+
+%% Where all get it in turn, none waits long. Where nobody has it for long, a long wait is a loss for each.
+least_for_lock(_, true) -> ?AWAITED_FEW div 2;
+least_for_lock(Awaited, false) -> case tries(Awaited) of unknown -> 0; _ -> ?AWAITED_FEW end.
+
 %% Each lock is kept by its leader, few others wait to take over, and nobody waits for these.
 is_standby(#{standby := #{locks := Locks, needed := 0}} = Awaited) -> try_for_lock(Awaited) < ?AWAITED_FEW * Locks;
 is_standby(#{}) -> false.
@@ -202,6 +234,11 @@ least(#{}) -> ?AWAITED.
 %% As at a limiter: those that it lets through come back, and it does not take long until each has had its turn.
 take_turns(#{watched_ms := For, turns := #{asked := Asked, moved := Moved, back := Back}}) ->
     Back > 0 andalso Asked * For =< Moved * ?TURN_MS.
+
+free_lock_advice() ->
+    "Nobody holds it for long: who does not get it sleeps for a random time of up to 8 s (global:random_sleep/1) before it tries again, and is"
+    " not told when it is given back. Have a process for each such resource do what the lock protects: its mailbox is the queue. A lock of global is"
+    " for what is done seldom.".
 
 lock_advice(global_name_server, []) ->
     "Find out what the process that holds the lock waits for (ets:tab2list(global_locks) tells who has which). Make no calls inside of"
