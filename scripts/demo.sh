@@ -31,21 +31,25 @@ has_erlang() {
     ((${release:-0} >= OLDEST_OTP))
 }
 
-# start_compiling: our applications that need no built OTP, in the background. They are compiled while OTP's configure uses one core.
+# start_compiling [--installed]: compiles our applications in the background, while OTP's configure uses one core.
 start_compiling() {
     said=$(mktemp)
     set -m # a process group of its own, which goes with this shell
-    "$TOP/scripts/erl.sh" --installed >"$said" 2>&1 </dev/null &
+    "$TOP/scripts/erl.sh" "$@" >"$said" 2>&1 </dev/null &
     compiler=$!
     set +m
     # shellcheck disable=SC2064  # the process of now is meant
     trap "kill -- -$compiler 2>/dev/null || true; rm -f '$said'" EXIT
 }
 
+# end_compiling: whether it was successful.
 end_compiling() {
-    wait "$compiler" || { cat "$said" >&2; exit 1; }
+    local status=0
+    wait "$compiler" || status=$?
+    ((status == 0)) || cat "$said" >&2
     rm -f "$said"
     trap - EXIT
+    return "$status"
 }
 
 # compile_applications: all of them. Debian's rebar3 does not run on each OTP, and what needs no built OTP is enough to compare.
@@ -56,16 +60,25 @@ first_table() {
     local background=no compiler said
     if ! has_root && has_erlang; then
         background=yes
-        start_compiling
+        start_compiling --installed
     fi
     "$TOP/scripts/otp.sh" --demo --otp "$1" --vm "$2"
     "$TOP/scripts/native.sh"
     if [[ $background == yes ]]; then
-        end_compiling
+        end_compiling || exit 1
     else
         compile_applications
     fi
     compare_hibernation "$1" "$2" --quick
+}
+
+# second_table RELEASE VARIANTS: with all that was compared before. 11 pairs are the fewest for four arms.
+second_table() {
+    local compiler said
+    start_compiling
+    "$TOP/scripts/otp.sh" --demo --otp "$1" --vm "$2"
+    end_compiling || has_erlang || exit 1
+    compare_hibernation "$1" "$2" --pairs 11
 }
 
 # compare_hibernation RELEASE VARIANTS WORDS...
@@ -95,10 +108,7 @@ main() {
         compare_hibernation "$release" "$first,tuned" --pairs 12
     else
         first_table "$release" "$first"
-        "$TOP/scripts/otp.sh" --demo --otp "$release" --vm "$first,tuned"
-        # 11 pairs are the fewest for four arms.
-        compare_hibernation "$release" "$first,tuned" --pairs 11
-        compile_applications
+        second_table "$release" "$first,tuned"
     fi
     ! is_part "$BUILD/otp-$release" ||
         say "To build the applications of OTP that the demo left out, run './build.sh otp --otp $release --vm stock' (4 minutes)."
