@@ -33,7 +33,6 @@ setup() {
     [ ! -e erl_crash.dump ]
 }
 
-# The VM opens /dev/null in their place, so that no file of the session takes it.
 @test "closed outputs are no failure" {
     for closed in '>&-' '2>&-' '<&- >&- 2>&-'; do
         run bash -c "\"\$@\" $closed" bash "$TOP/ertslab" compare spacing --quick "${SMALL[@]}" --out "$OUT" --force
@@ -321,7 +320,7 @@ end_live_node() {
 print(sorted(sign), sign["kind"], finding["subject"]["process"]["name"])' "$BATS_TEST_TMPDIR/json"
     [ "$output" = "['advice', 'evidence', 'kind', 'proof'] deep_mailbox deep" ]
     ertslab diagnose --node "nobody_$NODE" --cookie live
-    refused 1 "does not answer"
+    refused 1 "is unknown to the epmd of its host"
     end_live_node
 }
 

@@ -21,7 +21,7 @@ build_proper() {
 
 have_proper() {
     local root
-    root=$(own_root)
-    ! is_part "$root" || fail "only a part of OTP is built; './build.sh otp --otp ${root##*-} --vm stock' builds the rest."
+    ! { has_root && root=$(own_root) && is_part "$root"; } ||
+        fail "only a part of OTP is built; './build.sh otp --otp ${root##*-} --vm stock' builds the rest."
     [[ -f $CACHE/proper/complete ]] || step "Building PropEr" 15 build_proper
 }
