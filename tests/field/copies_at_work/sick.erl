@@ -7,7 +7,7 @@ start() ->
     Rule = [{rule, N, allow, [N, N + 1]} || N <- lists:seq(1, 120)],
     Rules = lists:duplicate(18, lists:duplicate(18, Rule)),
     _ = spawn(?MODULE, rules, [[spawn(?MODULE, works, [none]) || _ <- lists:seq(1, 25)], Rules]),
-    timer:sleep(1000),
+    timer:sleep(3000),
     ok.
 
 rules(Workers, Rules) ->

@@ -17,6 +17,6 @@ handle_call({total, Amounts}, _, Rates) -> {reply, tax:total(Amounts, 0), Rates}
 handle_cast(_, Rates) -> {noreply, Rates}.
 
 shopper() ->
-    _ = gen_server:call(invoices, {total, lists:seq(1, 300)}, infinity),
+    _ = gen_server:call(invoices, {total, lists:seq(1, 3000)}, infinity),
     timer:sleep(20),
     shopper().
