@@ -78,7 +78,7 @@ turns(#{}) -> [].
 
 %% A loop of its own, such as one that reads from a socket, is called by nobody.
 waits_in(#{places := #{most := Most}} = Look) ->
-    [[about_waiting(Place), ": if their requests take long, it is for this."]
+    [if_they_take_long(Place)
      || #{count := Count} = Place <- lists:sublist(Most, 1), Count >= ?WAITING_ALIKE, is_inside(Place), not gets_nothing(Place),
         for_host(Look) =:= []];
 waits_in(#{}) -> [].
@@ -93,9 +93,11 @@ first_to_look_at(Look) ->
     end.
 
 for_host(#{places := #{most := Most}}) ->
-    [[about_waiting(Place), ": if their requests take long, it is for this."]
+    [if_they_take_long(Place)
      || Place <- lists:sublist([One || #{at := At} = One <- Most, At =/= unknown, is_inside(One), not gets_nothing(One)], 1)];
 for_host(#{}) -> [].
+
+if_they_take_long(Place) -> [about_waiting(Place), ": if their requests take long, it is for this."].
 
 about_waiting(#{count := Count, in := [In | Callers]} = Place) ->
     [io_lib:format(" About ~ts processes wait at two looks in ", [diagnose_wording:count(Count)]), called(In, Callers), for_whom(Place)].

@@ -215,8 +215,8 @@ is_swept(Used, 0, Recent) -> 20 * (Used - Recent) =< Used;
 is_swept(_, _, _) -> false.
 
 %% @doc Bytes of what process_info(Pid, garbage_collection_info) says: of the heap, of what is used of it, of its old
-%% generation, of the young that survived the last collection (kept: with the old that did), of what lies beside the heap until the next one, of the stack, which lies in the
-%% heap, and of the binaries outside it that it holds.
+%% generation, of the young that survived the last collection (kept: with the old that did), of what lies beside the heap until the next
+%% one, of the stack, which lies in the heap, and of the binaries outside it that it holds.
 -spec sizes([{atom(), non_neg_integer()}]) -> #{heap | used | kept | old | recent | fragments | stack | held := non_neg_integer()}.
 sizes(Info) ->
     [Block, OldBlock, Fragments, Used, OldUsed, Recent, Stack, Held, OldHeld] =

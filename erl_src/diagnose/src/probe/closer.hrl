@@ -354,7 +354,7 @@ asks_in_turn(_Pid, _Before) -> [].
 
 asked_one(For, Pid) ->
     #{pid => pid_text(Pid),
-      name => case process_info(Pid, registered_name) of {_, Name} -> name(Name); _ -> '' end,
+      name => registered_as(Pid),
       in => waits_in(For, Pid),
       for => For,
       label => case For of start -> labelled(Pid); lent -> labelled(Pid); _ -> unknown end}.
@@ -404,10 +404,17 @@ near([{_, Links}, {_, Monitors}]) ->
 near(undefined) -> [].
 
 %% Of one that is told to end, what it does by itself before its end is told.
-waits_in(For, Pid) ->
+waits_in(For, Pid) when For =:= stop; For =:= lent -> within_own(Pid);
+waits_in(_, Pid) ->
     case process_info(Pid, current_stacktrace) of
-        {_, [_ | _] = Stack} when For =:= stop; For =:= lent -> own_frame(Stack);
         {_, [Frame | _]} -> frame(Frame);
+        _ -> none
+    end.
+
+%% The function of its own in which a process is.
+within_own(Pid) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, [_ | _] = Stack} -> own_frame(Stack);
         _ -> none
     end.
 

@@ -59,10 +59,9 @@ is_called(Port) ->
 
 %% How often something was sent by it. (Who has closed it meanwhile tells nothing.)
 sends(Port) ->
-    try prim_inet:getstat(Port, [send_cnt]) of
-        {ok, [{send_cnt, Count}]} -> [Count];
-        _ -> []
-    catch _:_ -> []
+    case of_open(fun(One) -> {ok, moved(One, send_cnt)} end, Port) of
+        {ok, Count} -> [Count];
+        closed -> []
     end.
 
 %% Where the system tells of their connections, and they are not too many.

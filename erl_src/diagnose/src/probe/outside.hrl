@@ -35,14 +35,17 @@ reads_from(Pid) ->
 
 %% Whom its socket is connected to, if it has one.
 peer_of(Pid) ->
+    case tcp_ports(Pid) of
+        [Port] -> peer(Port);
+        _ -> unknown
+    end.
+
+tcp_ports(Pid) ->
     case process_info(Pid, links) of
         {_, Links} ->
-            case [Port || Port <- lists:sublist([One || One <- Links, is_port(One)], ?FEW_OUTSIDE),
-                          erlang:port_info(Port, name) =:= {name, "tcp_inet"}] of
-                [Port] -> peer(Port);
-                _ -> unknown
-            end;
-        undefined -> unknown
+            [Port || Port <- lists:sublist([One || One <- Links, is_port(One)], ?FEW_OUTSIDE),
+                     erlang:port_info(Port, name) =:= {name, "tcp_inet"}];
+        undefined -> []
     end.
 
 %% The server of dets has each file opened by a process of its own, and takes other requests meanwhile. That process repairs a file that was

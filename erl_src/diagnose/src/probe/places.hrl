@@ -147,13 +147,7 @@ peer_of_httpc() ->
         _ -> unknown
     end.
 
-peers_of(Pid) ->
-    case process_info(Pid, links) of
-        {_, Links} ->
-            lists:usort([peer(Port) || Port <- lists:sublist([One || One <- Links, is_port(One)], ?FEW_OUTSIDE),
-                                       erlang:port_info(Port, name) =:= {name, "tcp_inet"}]) -- [<<"tcp_inet">>];
-        undefined -> []
-    end.
+peers_of(Pid) -> lists:usort([peer(Port) || Port <- tcp_ports(Pid)]) -- [<<"tcp_inet">>].
 
 %% Links may be many. A socket that listens has no other side.
 peer_apart(Ask) -> case apart(fun() -> {peer, Ask()} end) of {peer, Peer} when Peer =/= <<"tcp_inet">> -> Peer; _ -> unknown end.

@@ -214,7 +214,7 @@ most_born([]) -> none;
 most_born(Born) ->
     Parents = maps:groups_from_list(fun(#{parent := Parent}) -> Parent end, Born),
     {_, Parent, Children} = lists:max([{length(Children), Parent, Children} || {Parent, Children} <- maps:to_list(Parents)]),
-    #{parent => Parent, name => case process_info(Parent, registered_name) of {_, Name} -> Name; _ -> '' end,
+    #{parent => Parent, name => registered_as(Parent),
       labels => lists:uniq([Label || #{label := Label} <- Children]),
       limit => case [Limit || #{limit := Limit} <- Children, Limit > 0] of [] -> 0; Limits -> lists:min(Limits) end}.
 

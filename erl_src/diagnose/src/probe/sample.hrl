@@ -1215,7 +1215,7 @@ beside(Pid) ->
     end.
 
 holder(Pid, About) ->
-    [#{pid => pid_text(Pid), name => case process_info(Pid, registered_name) of {_, Name} -> name(Name); _ -> '' end,
+    [#{pid => pid_text(Pid), name => registered_as(Pid),
        label => labelled(Pid), about => About, exactly => counted_links(Pid, About)}].
 
 %% Where they are not too many: the lists of all are a copy.

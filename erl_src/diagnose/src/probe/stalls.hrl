@@ -44,7 +44,7 @@ stalled(Pid, Did, #{since := {At, Before}, callers := Callers, looks := Looks, n
     Seen = One#{looks := Looks + 1, now := sample_of(Pid) ++ Stack},
     case length(Still) of
         Few when Few < ?STALLED -> stall_begins(Pid, Did, One);
-        Few when Ms > Longest -> Seen#{longest := Ms, few := Few, stack := map_get(now, Seen), from := calls_from(hd(Still))};
+        Few when Ms > Longest -> Seen#{longest := Ms, few := Few, stack := map_get(now, Seen), from := within_own(hd(Still))};
         _ -> Seen
     end.
 
@@ -59,10 +59,4 @@ sample_of(Pid) ->
     case sample(Pid) of
         {_, Status, Frames, _, _} -> [{Status, Frames}];
         ended -> []
-    end.
-
-calls_from(Pid) ->
-    case process_info(Pid, current_stacktrace) of
-        {_, [_ | _] = Stack} -> own_frame(Stack);
-        _ -> none
     end.

@@ -453,9 +453,9 @@ few_ports() ->
 %% With how long it took. A table with places for tens of millions of ports takes as many microseconds and more, and who lists it at the
 %% same time waits.
 few_ports_in() ->
-    Began = erlang:monotonic_time(millisecond),
+    Began = now_ms(),
     Ports = few_ports(),
-    {Ports, erlang:monotonic_time(millisecond) - Began}.
+    {Ports, now_ms() - Began}.
 
 %% Where each has another owner.
 labels_of(Owners) ->

@@ -91,9 +91,7 @@ of_awaited(#{for := lock, ms := Ms, depth := Depth, status := Status, kinds := K
                         label => case Label of unknown -> unknown; _ -> label(Label) end,
                         in => in(In)}
                       || not IsFree, #{label := Label, in := In} = One <- maps:get(holds, Awaited, [])],
-            nodes => maps:get(nodes, Awaited, []), tries => case tries(Awaited) of #{moved := Moved} = Tries when Moved > 0; IsFree -> Tries;
-                                                                                _ -> unknown end,
-            is_free => IsFree},
+            nodes => maps:get(nodes, Awaited, []), tries => told_tries(tries(Awaited), IsFree), is_free => IsFree},
           case IsFree of
               true -> free_lock_advice();
               false -> lock_advice(Name, [Node || #{answers := false} = Node <- maps:get(nodes, Awaited, [])])
@@ -207,6 +205,10 @@ lowered(Most, Kinds) ->
 
 tries(#{standby := #{tries := Tries}}) -> Tries;
 tries(#{}) -> unknown.
+
+%% Where none of them moved on, the number of those that wait says it all.
+told_tries(#{moved := 0}, false) -> unknown;
+told_tries(Tries, _) -> Tries.
 
 %% Nobody has a lock for long: at the next look it has hardly ever the same holder.
 is_free(#{standby := #{locks := 0, tries := #{looks := Looks, free := Free}}}) -> Looks >= ?BACKLOG_LOOKS andalso Free >= ?MOSTLY * Looks;
