@@ -71,14 +71,14 @@ built_variants() {
     done
 }
 
-# A key of the last build, which changes if anything that determines the root changes.
+# root_key VARIANT...: a key of the build of these variants, which changes if anything that determines the root changes.
 root_key() {
     {
         basename "$BASE"
         ! has_first_part || echo first part
         sha256_of "$TOP/scripts/lib/otp_manifest.escript"
         local variant
-        for variant in $(built_variants); do
+        for variant; do
             printf '%s %s %s\n' "$variant" "$(emulator_key "$variant" jit)" "$(patch_facts "$variant")"
             ! have_emulator "$variant" emu || emulator_key "$variant" emu
             build_keys "$variant"
@@ -103,13 +103,14 @@ patch_facts() {
     done | paste -sd,
 }
 
+# write_manifest ROOT RELEASE KEY VARIANT...
 write_manifest() {
-    local root=$1 release=$2 variant words=()
-    for variant in $(built_variants); do
+    local root=$1 release=$2 key=$3 variant words=()
+    for variant in "${@:4}"; do
         words+=(--variant "$variant|$(patch_facts "$variant")|$(variant_options "$variant")|$(variant_description "$variant")")
     done
     "$root/bin/escript" "$TOP/scripts/lib/otp_manifest.escript" write --root "$root" \
-        --release "$release" --key "$(root_key)" \
+        --release "$release" --key "$key" \
         --source-version "$OTP_VERSION" --source-sha256 "$SOURCE_SHA256" \
         --compiler "$(compiler_line)" --configure "./configure ${CONFIGURE[*]@Q}" \
         "${words[@]}"
@@ -121,14 +122,14 @@ install_modules() {
     install -m 644 "$(library_dir "$1")"/*/*.beam "$2"
 }
 
-# assemble_root ROOT RELEASE: replaces the root as a whole, and only when the new one is complete. It includes the
-# interpreter and the builds of other layouts, if they were ever built.
+# assemble_root ROOT RELEASE KEY VARIANT...: replaces the root as a whole, and only when the new one is complete. It includes
+# the interpreter and the builds of other layouts, if they were ever built.
 assemble_root() {
-    local root=$1 release=$2 new=$1.new variant build bin
+    local root=$1 new=$1.new variant build bin
     rm -rf "$new"
     cp -al "$BASE/root" "$new" 2>/dev/null || { rm -rf "$new"; cp -a "$BASE/root" "$new"; }
     bin=$(echo "$new"/erts-*/bin)
-    for variant in $(built_variants); do
+    for variant in "${@:4}"; do
         install -m 755 "$CACHE/emulators/$(emulator_key "$variant" jit)" "$bin/beam.$variant.smp"
         ! have_emulator "$variant" emu ||
             install -m 755 "$CACHE/emulators/$(emulator_key "$variant" emu)" "$bin/beam.$variant.emu"
@@ -140,11 +141,20 @@ assemble_root() {
     done
     rm -rf "$root"
     mv "$new" "$root"
-    write_manifest "$root" "$release"
+    write_manifest "$@"
 }
 
-is_assembled() {
-    [[ -f $1/manifest.json ]] && grep -q "\"key\": *\"$(root_key)\"" "$1/manifest.json"
+# is_assembled ROOT KEY
+is_assembled() { [[ -f $1/manifest.json ]] && grep -q "\"key\": *\"$2\"" "$1/manifest.json"; }
+
+# provide_root ROOT RELEASE NOUN: assembles it from all that is built, unless that is done. NOUN: variants or revisions.
+provide_root() {
+    local built key place=${1#"$TOP/"}
+    mapfile -t built < <(built_variants)
+    key=$(root_key "${built[@]}")
+    is_assembled "$1" "$key" ||
+        step "Assembling $place and starting each emulator" 10 assemble_root "$1" "$2" "$key" "${built[@]}"
+    say "OTP $OTP_VERSION is in $place, with the $3: ${built[*]}"
 }
 
 # names_it NAMES VARIANT: whether NAMES, separated by commas, include the variant.
@@ -159,7 +169,7 @@ named_touch_configure() {
 }
 
 build_release() {
-    local release=$1 given=$2 fresh=$3 root=$BUILD/otp-$1 variant
+    local release=$1 given=$2 fresh=$3 variant
     obtain_source "$release" "$given" "$fresh"
     if [[ $demo == yes ]]; then
         build_first_part "$release" "$(named_touch_configure)"
@@ -173,10 +183,7 @@ build_release() {
         build_builds "$variant" "$builds"
         build_library "$variant"
     done
-    if ! is_assembled "$root"; then
-        step "Assembling build/otp-$release and starting each emulator" 10 assemble_root "$root" "$release"
-    fi
-    say "OTP $OTP_VERSION is in build/otp-$release, with the variants: $(built_variants | paste -sd' ')"
+    provide_root "$BUILD/otp-$release" "$release" variants
 }
 
 main() {

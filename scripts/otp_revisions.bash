@@ -156,11 +156,8 @@ build_revision() {
 
 # assemble_revisions ANCHOR
 assemble_revisions() {
-    local root=$REVISIONS/${1:0:10}/root
     use_anchor "$1"
-    is_assembled "$root" ||
-        step "Assembling the root of ${1:0:10} and starting each emulator" 10 assemble_root "$root" "$(release_of "$1")"
-    say "OTP $OTP_VERSION is in build/revisions/${1:0:10}, with the revisions: $(built_variants | paste -sd' ')"
+    provide_root "$REVISIONS/${1:0:10}/root" "$(release_of "$1")" revisions
 }
 
 # commit_named REVISION VARIANT: the commit of REVISION, without the variant at its end if there is one.

@@ -12,7 +12,7 @@ source "$TOP/otp_patches/releases.sh"
 otp_version_in() {
     local name
     name=$(tar -tf "$1" 2>/dev/null | grep -m1 -E '^[^/]+/OTP_VERSION$') || true
-    [[ -z $name ]] || tar -xOf "$1" "$name" 2>/dev/null
+    [[ -z $name ]] || tar -xO --occurrence=1 -f "$1" "$name" 2>/dev/null # reads no further
 }
 
 # shellcheck disable=SC2034  # otp_base.bash builds from it
