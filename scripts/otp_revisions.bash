@@ -121,6 +121,16 @@ patch_between() {
         ':(exclude,glob)**/test/**' ':(exclude,glob)**/vsn.mk' ':(exclude,glob)**/*.app.src' ':(exclude,glob)**/*.appup.src'
 }
 
+# declared_beside NAME FILE: the lines of the other revisions.
+declared_beside() { [[ ! -f $2 ]] || awk -F'|' -v name="$1" '{ word = $1; gsub(/ /, "", word) } word != name' "$2"; }
+
+# forget_revision ANCHOR NAME: no root of its anchor includes it any more.
+forget_revision() {
+    local variants=$REVISIONS/${1:0:10}/variants
+    declared_beside "$2" "$variants" >"$variants.new"
+    mv "$variants.new" "$variants"
+}
+
 # declare_revision ANCHOR COMMIT VARIANT: declares it in the anchor's folder, replacing an earlier declaration.
 declare_revision() {
     local folder=$REVISIONS/${1:0:10} name patches='' subject
@@ -132,9 +142,8 @@ declare_revision() {
     patch_between "$1" "$2" >"$folder/${2:0:10}.patch"
     [[ ! -s $folder/${2:0:10}.patch ]] || patches=${2:0:10}.patch
     [[ -z $3 ]] || patches+=$(PATCH_DIR=$TOP/otp_patches variant_patches "$3" | xargs -n1 printf ' otp_patches/%s')
-    touch "$folder/variants"
     {
-        awk -F'|' -v name="$name" '{ word = $1; gsub(/ /, "", word) } word != name' "$folder/variants"
+        declared_beside "$name" "$folder/variants"
         echo "$name | $patches | $([[ -z $3 ]] || PATCH_DIR=$TOP/otp_patches variant_options "$3") | ${2:0:10}${3:+ with $3}: $subject"
     } >"$folder/variants.new"
     mv "$folder/variants.new" "$folder/variants"
@@ -147,11 +156,21 @@ use_anchor() {
     build_base "$(release_of "$1")"
 }
 
-# build_revision ANCHOR NAME
+# start_vm NAME: starts its emulator, with its modules of libraries, outside of any root.
+start_vm() {
+    local root=$BASE/root bin modules=()
+    bin=$(echo "$root"/erts-*/bin)
+    ! has_library "$1" || modules=(-pa "$(library_dir "$1")"/*)
+    ROOTDIR=$root BINDIR=$bin EMU=beam PROGNAME=erl timeout 60 "$CACHE/emulators/$(emulator_key "$1" jit)" -- \
+        -root "$root" -bindir "$bin" -progname erl -- -home "$HOME" -- -noinput "${modules[@]}" -eval 'halt().'
+}
+
+# build_revision ANCHOR NAME: a root in which an emulator does not start would have no manifest, so such a revision is not built.
 build_revision() {
     use_anchor "$1"
     build_emulator "$2" jit
     build_library "$2"
+    step "Starting the emulator of $2" 2 start_vm "$2"
 }
 
 # assemble_revisions ANCHOR
@@ -172,7 +191,7 @@ check_revision() {
 
 # build_revisions REVISION...: builds all; those that fail are named and do not stop the others.
 build_revisions() {
-    local revision commit variant anchor failed=() anchors=() status
+    local revision commit variant anchor name failed=() anchors=() status
     for revision in "$@"; do
         check_revision "$revision"
     done
@@ -180,11 +199,12 @@ build_revisions() {
         variant=$(variant_of "$revision")
         commit=$(commit_named "$revision" "$variant")
         anchor=$(anchor_of "$commit")
+        name=$(emulator_name "$commit" "$variant")
         declare_revision "$anchor" "$commit" "$variant"
         # A subshell, because a failing step exits. It is not used as a condition, because bash then ignores errors
         # inside.
         set +e
-        (set -e; build_revision "$anchor" "$(emulator_name "$commit" "$variant")")
+        (set -e; build_revision "$anchor" "$name")
         status=$?
         set -e
         if ((status == 0)); then
@@ -192,6 +212,7 @@ build_revisions() {
         elif ((status == 130)); then
             exit "$status"
         else
+            forget_revision "$anchor" "$name"
             failed+=("$revision")
         fi
     done

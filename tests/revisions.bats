@@ -67,6 +67,27 @@ build() { run "$TOP/build.sh" otp --git "$REPOSITORY" "$@"; }
     [ "$(grep -c ^2026 "$OUT/follow.csv")" -eq 1 ]
 }
 
+# One aborts when it starts, the next makes lists of 4321 elements and more too long.
+@test "a commit whose VM does not start, or computes something else, is left out" {
+    file=erts/emulator/beam/erl_bif_guard.c
+    git -C "$REPOSITORY" checkout -q -b odd main~2
+    echo '__attribute__((constructor)) static void planted(void) { abort(); }' >>"$REPOSITORY/$file"
+    history_commit "$REPOSITORY" "does not start"
+    git -C "$REPOSITORY" checkout -q main~2 -- "$file"
+    sed -i 's/^\ti++, max_iter--;$/&\n\tif (i == 4321) { i++; }/' "$REPOSITORY/$file"
+    history_commit "$REPOSITORY" "too long"
+    git -C "$REPOSITORY" checkout -q main~2 -- "$file"
+    echo '/* as before */' >>"$REPOSITORY/$file"
+    history_commit "$REPOSITORY" "as before"
+    git -C "$REPOSITORY" checkout -q main
+    ertslab follow length --git "$REPOSITORY" --good main~2 --bad odd --every 1 --param cells=5000 --quick --accept-host --out "$OUT"
+    ends 0 "history.svg"
+    [[ $output == *"does not build"*" does not start"* && $output == *"fails the experiment"*" too long"* ]]
+    [ "$(grep -c ^2026 "$OUT/follow.csv")" -eq 1 ]
+    build --rev main~2 --rev odd~2
+    ends 1 "not built: odd~2"
+}
+
 @test "what is no repository, no revision and no OTP is refused in a sentence" {
     build --rev nothing
     refused 2 "has no such revision"

@@ -31,7 +31,7 @@ answer(Dir, #{good := Good, git := Repository} = Options, Commits) ->
     built = must_build(Repository, Good),
     built = must_build(Repository, maps:get(id, lists:last(Commits))),
     State = #{commits => length(Commits), measured => kept(Dir, Options, Commits),
-              unbuildable => ertslab_history_folder:unbuildable(Dir), built => [],
+              left_out => maps:from_keys(ertslab_history_folder:unbuildable(Dir), does_not_build), built => [],
               build_s => ?BUILD_S, measure_s => ?MEASURE_S, bound => ?BOUND, limit => limit(length(Commits))},
     {Answer, Belief, Last} = go_on(Dir, Options, Commits, State),
     said(Dir, Options, ertslab_bisect_report:of_answer(with_proof(Dir, Options, Commits, Answer), Belief, Last, Commits)).
@@ -56,31 +56,38 @@ kept(Dir, #{good := Good} = Options, Commits) ->
 %% Three times the readings of plain bisection, and a few more to tell a step from chance.
 limit(Commits) -> 8 + 3 * ceil(math:log2(Commits + 1)).
 
-go_on(Dir, Options, Commits, State) ->
+go_on(Dir, Options, Commits, #{left_out := LeftOut} = State) ->
     Built = [Nth || {Nth, #{id := Id}} <- lists:enumerate(Commits), ertslab_revision_build:is_built(Id)],
-    case ertslab_bisection:next(State#{built := Built}) of
+    case ertslab_bisection:next((maps:remove(left_out, State))#{built := Built, unbuildable => maps:keys(LeftOut)}) of
         {{measure, Nth}, Belief} ->
             io:format(standard_error, "~ts~n", [ertslab_bisect_report:progress(Belief, State, Nth, lists:nth(Nth, Commits))]),
             go_on(Dir, Options, Commits, measured(Dir, Options, lists:nth(Nth, Commits), Nth, State));
         {Answer, Belief} -> {Answer, Belief, State}
     end.
 
-measured(Dir, #{git := Repository, good := Good} = Options, #{id := Id}, Nth, #{measured := Measured, unbuildable := Not} = State) ->
+measured(Dir, #{git := Repository} = Options, #{id := Id}, Nth, #{measured := Measured} = State) ->
     Times = length([again || #{commit := Commit} <- Measured, Commit =:= Nth]),
     case ertslab_revision_build:build(Repository, Id) of
         failed ->
             ok = ertslab_history_folder:unbuildable(Dir, Nth),
-            State#{unbuildable := [Nth | Not]};
-        built ->
-            case ertslab_revision_reading:read(Options, Good, Id, ertslab_history_folder:reading(Dir, Id, Times)) of
-                {ok, Reading} -> State#{measured := [Reading#{commit => Nth} | Measured]};
-                {error, no_ratio} when Nth =:= map_get(commits, State) ->
-                    ertslab_error:failure(?MODULE, {no_ratio, Dir});
-                {error, no_ratio} ->
-                    io:format(standard_error, "~ts gives no ratio, and is left out~n", [ertslab_history:short(Id)]),
-                    State#{unbuildable := [Nth | Not]}
-            end
+            left_out(Nth, does_not_build, State);
+        built -> with_reading(Dir, Options, Id, Nth, State, ertslab_history_folder:reading(Dir, Id, Times))
     end.
+
+with_reading(Dir, #{good := Good} = Options, Id, Nth, #{measured := Measured, commits := Last} = State, Place) ->
+    case ertslab_revision_reading:read(Options, Good, Id, Place) of
+        {ok, Reading} -> State#{measured := [Reading#{commit => Nth} | Measured]};
+        {error, no_ratio} when Nth =:= Last -> ertslab_error:failure(?MODULE, {no_ratio, Dir});
+        {error, {fails, Error}} when Nth =:= Last -> ertslab_error:several(failure, [Error]);
+        {error, no_ratio} ->
+            io:format(standard_error, "~ts gives no ratio, and is left out~n", [ertslab_history:short(Id)]),
+            left_out(Nth, no_ratio, State);
+        {error, {fails, Error}} ->
+            io:format(standard_error, "~ts ~ts is left out~n", [ertslab_error:sentence(Error, Options), ertslab_history:short(Id)]),
+            left_out(Nth, fails, State)
+    end.
+
+left_out(Nth, Why, #{left_out := LeftOut} = State) -> State#{left_out := LeftOut#{Nth => Why}}.
 
 %% Measures the culprit against its parent. Without this proof the model's answer is not reported.
 with_proof(Dir, #{git := Repository, good := Good} = Options, Commits, {found, #{parent := Parent, culprit := Culprit} = Found}) ->

@@ -1,22 +1,24 @@
 %% @doc The result of a bisection, as text and as JSON. Pure.
 -module(ertslab_bisect_report).
 
--export([of_answer/4, render/1, progress/4]).
--export_type([report/0]).
+-export([of_answer/4, render/1, progress/4, left_out/1]).
+-export_type([report/0, left_out/0]).
 
 %% `answer': found, not_confirmed, no_change, several or unsure. `chance' of a commit: the probability that a step is
-%% there. `proof': the culprit measured against its parent.
+%% there. `left_out': why it has no reading, if it was to have one. `proof': the culprit measured against its parent.
 -type report() :: #{answer := atom(), belief := #{atom() => float()}, commits := [commit()], among := [binary()],
                     builds := non_neg_integer(), readings := non_neg_integer(),
                     proof := null | ertslab_revision_reading:reading()}.
--type commit() :: #{id := binary(), date := binary(), subject := binary(), chance := float(), builds := boolean(),
+-type commit() :: #{id := binary(), date := binary(), subject := binary(), chance := float(), left_out := left_out(),
                     readings := [ertslab_revision_reading:reading()]}.
+
+-type left_out() :: null | does_not_build | no_ratio | fails.
 
 -define(SURE, 0.95).
 
 %% @doc The report. The model's culprit is an answer only if it also changed against its parent.
 -spec of_answer(term(), ertslab_step_model:belief(), map(), [ertslab_history:commit(), ...]) -> report().
-of_answer(Answer, Belief, #{measured := Measured, unbuildable := Not}, Commits) ->
+of_answer(Answer, Belief, #{measured := Measured, left_out := LeftOut}, Commits) ->
     {Kind, Among, Proof} = kind(Answer),
     Chances = ertslab_step_model:chances(Belief),
     Ids = list_to_tuple([ertslab_text:binary(Id) || #{id := Id} <- Commits]),
@@ -24,7 +26,7 @@ of_answer(Answer, Belief, #{measured := Measured, unbuildable := Not}, Commits) 
       belief => maps:with([none, one, two, drift], Belief),
       builds => 1 + length(lists:uniq([Nth || #{commit := Nth} <- Measured])), readings => length(Measured),
       commits => [Commit#{id := ertslab_text:binary(Id), chance => proplists:get_value(Nth, Chances, 0.0),
-                          builds => not lists:member(Nth, Not),
+                          left_out => maps:get(Nth, LeftOut, null),
                           readings => [maps:remove(commit, Reading) || #{commit := N} = Reading <- Measured, N =:= Nth]}
                   || {Nth, #{id := Id} = Commit} <- lists:enumerate(Commits)]}.
 
@@ -58,16 +60,22 @@ line(#{id := Id, subject := Subject, chance := Chance} = Commit) ->
     io_lib:format("~ts  ~-26ts ~4b %  ~ts~n",
                   [short(Id), reading(Commit), percent(Chance), string:slice(Subject, 0, 60)]).
 
-reading(#{builds := false}) -> "does not build";
-reading(#{readings := []}) -> "";
-reading(#{readings := [Reading | _]}) -> ertslab_revision_reading:told(Reading).
+reading(#{left_out := null, readings := []}) -> "";
+reading(#{left_out := null, readings := [Reading | _]}) -> ertslab_revision_reading:told(Reading);
+reading(#{left_out := Why}) -> left_out(Why).
+
+%% @doc Why a commit has no reading.
+-spec left_out(does_not_build | no_ratio | fails) -> string().
+left_out(does_not_build) -> "does not build";
+left_out(no_ratio) -> "no ratio";
+left_out(fails) -> "fails the experiment".
 
 short(Id) -> ertslab_history:short(binary_to_list(Id)).
 
 sentence(#{answer := found, among := [Id], proof := Proof} = Report) ->
     ["It is ", short(Id), " (", subject(Id, Report), "). Compared with its parent: ", proof(Proof), ".\n"];
 sentence(#{answer := found, among := Among, proof := Proof}) ->
-    ["It is one of ", lists:join(", ", [short(Id) || Id <- Among]), ". All but the last of them do not build. The last compared"
+    ["It is one of ", lists:join(", ", [short(Id) || Id <- Among]), ". All but the last of them could not be measured. The last compared"
                                                                     " with the commit before them: ", proof(Proof), ".\n"];
 sentence(#{answer := not_confirmed, among := Among, proof := Proof}) ->
     ["It seems to be ", lists:join(", ", [short(Id) || Id <- Among]), ", but compared with its parent the change is not certain: ",

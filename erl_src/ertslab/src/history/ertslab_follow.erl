@@ -8,6 +8,7 @@
 %% `changes': numbers of the commits, from 1, at which the level changed.
 -type report() :: #{metric := binary(), commits := [map()], changes := [pos_integer()]}.
 -type reason() :: {does_not_build, Id :: string()}.
+-type outcome() :: {ok, ertslab_revision_reading:reading()} | {error, does_not_build | ertslab_revision_reading:no_reading()}.
 
 -define(SEED, 1).
 
@@ -44,19 +45,28 @@ format_error({does_not_build, Id}) -> [ertslab_history:short(Id), " does not bui
 measured(Dir, #{git := Repository, good := Good} = Options, Id) ->
     case ertslab_revision_build:build(Repository, Id) of
         failed -> {error, does_not_build};
-        built -> ertslab_revision_reading:read(Options, Good, Id, ertslab_history_folder:reading(Dir, Id, 0))
+        built -> told_of(Id, Options, ertslab_revision_reading:read(Options, Good, Id, ertslab_history_folder:reading(Dir, Id, 0)))
     end.
 
+told_of(Id, Options, {error, {fails, Error}} = Outcome) ->
+    io:format(standard_error, "~ts ~ts is left out~n", [ertslab_error:sentence(Error, Options), ertslab_history:short(Id)]),
+    Outcome;
+told_of(_, _, Outcome) -> Outcome.
+
 %% @doc The report: the commits in order with their readings, and the places at which these change.
--spec report([ertslab_history:commit()], [{ok, ertslab_revision_reading:reading()} | {error, atom()}], integer()) -> report().
+-spec report([ertslab_history:commit()], [outcome()], integer()) -> report().
 report(Commits, Readings, Seed) ->
-    Rows = [Commit#{id := ertslab_text:binary(Id), builds => Reading =/= {error, does_not_build},
-                    readings => [R || {ok, R} <- [Reading]]}
-            || {#{id := Id} = Commit, Reading} <- lists:zip(Commits, Readings)],
+    Rows = [Commit#{id := ertslab_text:binary(Id), left_out => left_out(Outcome), readings => [R || {ok, R} <- [Outcome]]}
+            || {#{id := Id} = Commit, Outcome} <- lists:zip(Commits, Readings)],
     Measured = [{Nth, Y} || {Nth, #{readings := [#{log_ratio := Y}]}} <- lists:enumerate(Rows)],
     Changes = ertslab_change_points:find([Y || {_, Y} <- Measured], Seed),
     #{metric => hd([M || {ok, #{metric := M}} <- Readings] ++ [<<"">>]), commits => Rows,
       changes => [Nth || At <- Changes, {Nth, _} <- [lists:nth(At, Measured)]]}.
+
+-spec left_out(outcome()) -> ertslab_bisect_report:left_out().
+left_out({ok, _}) -> null;
+left_out({error, {fails, _}}) -> fails;
+left_out({error, Why}) -> Why.
 
 said(Dir, Options, Report) ->
     Json = json:format(Report),
@@ -82,9 +92,8 @@ line(Nth, #{id := Id, subject := Subject} = Commit, Changes) ->
     io_lib:format("~ts ~ts  ~-26ts ~ts~n", [case lists:member(Nth, Changes) of true -> ">"; false -> " " end,
                                            ertslab_history:short(binary_to_list(Id)), reading(Commit), string:slice(Subject, 0, 60)]).
 
-reading(#{builds := false}) -> "does not build";
-reading(#{readings := []}) -> "no ratio";
-reading(#{readings := [Reading]}) -> ertslab_revision_reading:told(Reading).
+reading(#{readings := [Reading]}) -> ertslab_revision_reading:told(Reading);
+reading(#{left_out := Why}) -> ertslab_bisect_report:left_out(Why).
 
 %% @doc The format that otava reads: one line per commit, with time, commit and ratio.
 -spec csv(report()) -> iodata().

@@ -22,6 +22,7 @@ checked(Options) ->
     Size = case Options of #{quick := true} -> quick; #{} -> full end,
     Cases = ertslab_parameters:cases(Info, Size, maps:get(param, Options, [])),
     _ = [ertslab_revision_reading:one_case(length(Cases)) || not maps:get(overall, Info, false)],
+    ok = ertslab_revision_reading:check_pairs(Options, Info, Cases),
     Named.
 
 %% @doc Creates the folder, or refuses it if it was begun for another question.

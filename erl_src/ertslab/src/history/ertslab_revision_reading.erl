@@ -2,17 +2,21 @@
 %% read, an unfinished one is continued.
 -module(ertslab_revision_reading).
 
--export([read/4, ratio/2, metric/2, one_case/1, told/1, format_error/1]).
--export_type([reading/0, reason/0]).
+-export([read/4, check_pairs/3, ratio/2, metric/2, one_case/1, told/1, format_error/1]).
+-export_type([reading/0, no_reading/0, reason/0]).
 
 %% `error': the standard error of the log ratio. `void': the control differed from the first commit. The interval of an exact
 %% count is its ratio.
 -type reading() :: #{log_ratio := float(), error := float(), estimate := float(), low := float(), high := float(),
                      metric := binary(), verdict := ertslab_result:verdict(), void := boolean()}.
+%% Why a commit has no reading. `fails': it ends the experiment, or computes other results than the first commit.
+-type no_reading() :: no_ratio | {fails, ertslab_error:error()}.
 -type reason() :: {no_metric, string(), Known :: [binary()]} | {several_cases, pos_integer()}.
 
 %% A reading of times is short because many are needed; a doubtful one is repeated. Counts keep the pairs of a comparison of counts.
 -define(PAIRS, 20).
+%% Both commits, and the control.
+-define(ARMS, 3).
 %% The options that are passed on to the comparison.
 -define(PASSED, [experiment, source, param, pairs, budget, quick, accept_host, otp]).
 %% Half the width of a normal 95 % interval, in standard errors.
@@ -21,14 +25,30 @@
 -define(LEAST_ERROR, 0.0005).
 
 %% @doc The commit `Id' against the commit `Anchor', from the repository that the options name.
--spec read(map(), Anchor :: string(), Id :: string(), file:filename()) -> {ok, reading()} | {error, no_ratio}.
-read(#{git := Repository} = Options, Anchor, Id, Dir) ->
-    File = filename:join(Dir, "summary.json"),
-    filelib:is_regular(File) orelse
-        ertslab_places:measure((with_time(maps:with(?PASSED, Options)))#{command => compare,
-                                                                         vm => [revision(Repository, Each) || Each <- [Anchor, Id]],
-                                                                         out => Dir, silent => true}),
-    ratio(ertslab_summary_file:read(Dir), maps:get(metric, Options, undefined)).
+-spec read(map(), Anchor :: string(), Id :: string(), file:filename()) -> {ok, reading()} | {error, no_reading()}.
+read(Options, Anchor, Id, Dir) ->
+    case filelib:is_regular(filename:join(Dir, "summary.json")) orelse measured(Options, Anchor, Id, Dir) of
+        true -> ratio(ertslab_summary_file:read(Dir), maps:get(metric, Options, undefined));
+        {fails, _} = Fails -> {error, Fails}
+    end.
+
+%% A fault of one commit is no fault of the others.
+measured(#{git := Repository} = Options, Anchor, Id, Dir) ->
+    try
+        ok = ertslab_places:measure((with_time(maps:with(?PASSED, Options)))#{command => compare,
+                                                                              vm => [revision(Repository, Each) || Each <- [Anchor, Id]],
+                                                                              out => Dir, silent => true}),
+        true
+    catch throw:{failure, {ertslab_output_check, Reason} = Error} ->
+            case ertslab_output_check:at_fault(Reason) =:= ertslab_text:binary(ertslab_history:short(Id)) of
+                true -> {fails, Error};
+                false -> ertslab_error:several(failure, [Error])
+            end
+    end.
+
+%% @doc Refuses too few pairs for the comparison of a reading.
+-spec check_pairs(map(), Info :: map(), Cases :: [ertslab_experiment:params()]) -> ok.
+check_pairs(Options, Info, Cases) -> ertslab_plan:check_pairs(with_time(Options), Info, Cases, ?ARMS).
 
 with_time(Options) when is_map_key(pairs, Options); is_map_key(budget, Options); is_map_key(quick, Options) -> Options;
 with_time(#{experiment := Name} = Options) ->
@@ -41,7 +61,7 @@ revision(Repository, Id) -> lists:append(["git:", Repository, "@", ertslab_histo
 
 %% @doc The ratio of the last arm of a comparison, over all cases if there are several, for the given metric or else
 %% the first one.
--spec ratio(ertslab_result:summary(), undefined | string()) -> {ok, reading()} | {error, no_ratio}.
+-spec ratio(ertslab_result:summary(), undefined | string()) -> {ok, reading()} | {error, no_reading()}.
 ratio(#{plan := #{metrics := Metrics} = Plan, arms := Arms} = Summary, Wanted) ->
     Metric = metric([Name || #{name := Name} <- Metrics], Wanted),
     #{label := Label} = lists:last(Arms),

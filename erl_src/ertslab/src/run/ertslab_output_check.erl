@@ -2,7 +2,7 @@
 %% must compute the same. A fast wrong answer is worthless, and finding it after an hour would waste that hour.
 -module(ertslab_output_check).
 
--export([check/2, differing/1, format_error/1]).
+-export([check/2, differing/1, at_fault/1, format_error/1]).
 -export_type([reason/0]).
 
 -type reason() :: {differs, Metric :: atom(), Label :: binary(), Baseline :: binary(), ertslab_experiment:params()}
@@ -83,6 +83,11 @@ format_error({ended, Label, Case, Why}) ->
 
 of_case(Case) when map_size(Case) =:= 0 -> "";
 of_case(Case) -> [" (", ertslab_text:params(Case), ")"].
+
+%% @doc The label of the arm that did not end well, or differs from the arm before it.
+-spec at_fault(reason()) -> binary().
+at_fault({differs, _Metric, Label, _Baseline, _Case}) -> Label;
+at_fault({ended, Label, _Case, _Why}) -> Label.
 
 %% @doc The first metric whose output differs from the first arm's, with the labels of both arms.
 -spec differing(outputs()) -> {Metric :: atom(), First :: binary(), Other :: binary()} | none.

@@ -2,8 +2,8 @@
 %% are written to session.json before the first run.
 -module(ertslab_plan).
 
--export([of_call/1, compare/1, sweep/1, time/1, check/1, with_pairs/2, least_pairs/1, comparisons/1, runs_of_pair/1, measuring_ms/1,
-         pilot_pairs/0, used_share/0]).
+-export([of_call/1, compare/1, sweep/1, time/1, check/1, check_pairs/4, with_pairs/2, least_pairs/1, comparisons/1, runs_of_pair/1,
+         measuring_ms/1, pilot_pairs/0, used_share/0]).
 -export([format_error/1]).
 -export_type([reason/0]).
 
@@ -16,6 +16,10 @@
                 | {too_little_time, Given :: binary(), Pairs :: non_neg_integer(), PairMs :: number(), Least :: pos_integer(),
                    Comparisons :: pos_integer()}
                 | {too_few_pairs, Pairs :: non_neg_integer(), Least :: pos_integer(), Comparisons :: pos_integer()}.
+
+%% The part of a plan that its number of pairs depends on.
+-type extent() :: #{exact := boolean(), quick := boolean(), overall := boolean(), estimator := ertslab_estimate:name(), cases := [_],
+                    metrics := [_], arms := [_], _ => _}.
 
 -define(QUICK_PAIRS, 6).
 -define(EXACT_PAIRS, 3).
@@ -208,21 +212,35 @@ pairs(#{}, #{estimator := Estimator, rounds := Rounds}) -> ertslab_estimate:pair
 with_pairs(#{builds := Builds}, Pairs) when Builds > 1, Builds > Pairs ->
     ertslab_error:usage(?MODULE, {too_many_builds, Builds, Pairs});
 with_pairs(Plan, Pairs) ->
-    case least_pairs(Plan) of
-        Least when Pairs >= Least -> Plan#{pairs => Pairs};
-        Least -> too_few(Plan, Pairs, Least)
+    ok = enough(Plan, Pairs),
+    Plan#{pairs => Pairs}.
+
+%% @doc Refuses options that allow too few pairs, before there are VMs to compare: that many arms, for these cases.
+-spec check_pairs(map(), Info :: map(), Cases :: [ertslab_experiment:params()], Arms :: pos_integer()) -> ok.
+check_pairs(#{budget := _}, _, _, _) -> ok;
+check_pairs(Options, #{metrics := Metrics, rounds := Rounds} = Info, Cases, Arms) ->
+    Extent = #{exact => maps:get(exact, Info, false), quick => maps:get(quick, Options, false), overall => maps:get(overall, Info, false),
+               estimator => estimator(Options, Info), rounds => Rounds,
+               cases => Cases, metrics => Metrics, arms => lists:duplicate(Arms, arm)},
+    enough(Extent, pairs(Options, Extent)).
+
+-spec enough(extent(), non_neg_integer()) -> ok.
+enough(Extent, Pairs) ->
+    case least_pairs(Extent) of
+        Least when Pairs >= Least -> ok;
+        Least -> too_few(Extent, Pairs, Least)
     end.
 
 %% @doc The least number of pairs. Holm multiplies each p by the number of comparisons: with fewer pairs no
 %% verdict could ever be `changed'.
--spec least_pairs(ertslab_session:plan()) -> pos_integer().
+-spec least_pairs(extent()) -> pos_integer().
 least_pairs(#{exact := true}) -> ?EXACT_PAIRS;
 least_pairs(#{quick := true}) -> ?QUICK_PAIRS;
 least_pairs(#{estimator := Estimator} = Plan) ->
     max(?LEAST_PAIRS, ertslab_estimate:min_pairs(Estimator, 1 - ?LEVEL / comparisons(Plan))).
 
 %% @doc How many ratios are judged together.
--spec comparisons(ertslab_session:plan()) -> pos_integer().
+-spec comparisons(extent()) -> pos_integer().
 comparisons(#{cases := Cases, metrics := Metrics, arms := Arms} = Plan) ->
     (length(Cases) + overalls(Plan)) * length(Metrics) * (length(Arms) - 1).
 
@@ -246,7 +264,7 @@ measuring_ms(#{run_ms := RunMs} = Plan) -> runs_of_pair(Plan) * RunMs.
 overalls(#{overall := true, exact := false, cases := [_, _ | _]}) -> 1;
 overalls(#{}) -> 0.
 
--spec too_few(ertslab_session:plan(), non_neg_integer(), pos_integer()) -> no_return().
+-spec too_few(extent(), non_neg_integer(), pos_integer()) -> no_return().
 too_few(#{exact := true}, Pairs, Least) -> ertslab_error:usage(?MODULE, {too_few_to_be_exact, Pairs, Least});
 too_few(#{budget := #{given := Given, pair_ms := PairMs}} = Plan, Pairs, Least) ->
     ertslab_error:usage(?MODULE, {too_little_time, Given, Pairs, PairMs, Least, comparisons(Plan)});

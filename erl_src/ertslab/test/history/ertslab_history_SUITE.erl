@@ -59,10 +59,10 @@ a_subject_is_text_in_any_encoding(Config) ->
              Git(More ++ ["commit", "-q", "--allow-empty", "-F", File])
          end || {More, Bytes} <- [{[], ~"first"}, {[], <<"gr", 16#f6, 16#df, "er">>},
                                   {["-c", "i18n.commitEncoding=ISO-8859-1"], <<"k", 16#fc, "rzer">>},
-                                  {[], ~"länger"}, {[], <<"a", 27, "[31mb">>}]],
+                                  {[], ~"länger"}, {[], <<"a", 27, "[31m\x{202E}b"/utf8>>}]],
     Git(["config", "i18n.logOutputEncoding", "ISO-8859-1"]),
     Commits = ertslab_history:between(Dir, "main~4", "main"),
-    ?assertEqual([~"größer", ~"kürzer", ~"länger", ~"a [31mb"], [Subject || #{subject := Subject} <- Commits]),
+    ?assertEqual([~"größer", ~"kürzer", ~"länger", ~"a [31m b"], [Subject || #{subject := Subject} <- Commits]),
     [First | _] = Commits,
     Belief = #{none => 0.0, one => 1.0, two => 0.0, drift => 0.0, size => 0.05, first => [], holds => [{{1, 1}, 1.0}]},
     Progress = ertslab_bisect_report:progress(Belief, #{measured => [], commits => 4}, 1, First),
@@ -135,7 +135,7 @@ summary(Cases) ->
 
 a_bisection_is_told(_) ->
     Commits = [commit(N) || N <- lists:seq(1, 3)],
-    State = #{measured => [(reading(0.05))#{commit => 2}], unbuildable => [3]},
+    State = #{measured => [(reading(0.05))#{commit => 2}], left_out => #{1 => fails, 3 => does_not_build}},
     Belief = #{none => 0.0, one => 1.0, two => 0.0, drift => 0.0, size => 0.05, first => [],
                holds => [{{1, 1}, 0.01}, {{2, 2}, 0.98}, {{3, 3}, 0.01}]},
     Found = fun(Proof) -> {found, #{among => [2], parent => 1, culprit => 2, proof => Proof}} end,
@@ -145,6 +145,7 @@ a_bisection_is_told(_) ->
          ?assertMatch({Kind, #{answer := Kind}}, {Kind, Report}),
          ?assertNotEqual({nomatch, Text}, {string:find(Text, Says), Text}),
          ?assertNotEqual(nomatch, string:find(Text, "does not build")),
+         ?assertNotEqual(nomatch, string:find(Text, "1111111111  fails the experiment")),
          ?assertMatch(#{~"commits" := [_, _, _]}, json:decode(iolist_to_binary(json:encode(Report))))
      end || {Answer, Kind, Says} <- [{Found({ok, reading(0.05)}), found, "It is 2222222222 (number 2)"},
                                      {Found({ok, (reading(0.05))#{verdict := unsure}}), not_confirmed, "the change is not certain"},
@@ -155,8 +156,10 @@ a_bisection_is_told(_) ->
                                      {{unsure, [1, 2]}, unsure, "2 commits"}]].
 
 a_history_is_told(_) ->
-    Readings = [{ok, reading(Y)} || Y <- [0.0, 0.001, -0.001, 0.0, 0.001, 0.05, 0.051, 0.049, 0.05, 0.05]] ++ [{error, does_not_build}],
-    #{changes := [6]} = Report = ertslab_follow:report([commit(N) || N <- lists:seq(1, 11)], Readings, 1),
+    Readings = [{ok, reading(Y)} || Y <- [0.0, 0.001, -0.001, 0.0, 0.001, 0.05, 0.051, 0.049, 0.05, 0.05]] ++ [{error, does_not_build}, {error, {fails, {ertslab_output_check, why}}}, {error, no_ratio}],
+    #{changes := [6]} = Report = ertslab_follow:report([commit(N) || N <- lists:seq(1, 13)], Readings, 1),
+    [?assertNotEqual(nomatch, string:find(ertslab_follow:render(Report), Says))
+     || Says <- ["does not build", "fails the experiment", "no ratio"]],
     Csv = string:split(string:trim(unicode:characters_to_list(ertslab_follow:csv(Report))), "\n", all),
     ?assertEqual(11, length(Csv)),
     ?assertEqual("time,commit,ratio", hd(Csv)),
@@ -177,4 +180,7 @@ wrong_words_are_refused_before_anything_is_built(_) ->
     [?assertThrow({usage, _}, ertslab_history_folder:checked(maps:merge(Words, Wrong)))
      || Wrong <- [#{metric => "fly"}, #{param => [{"fly", ["1"]}]},
                   #{experiment => "hibernate", param => [{"cells", ["1001", "2001"]}]}, #{experiment => "fly"},
-                  #{pairs => 20, quick => true}]].
+                  #{pairs => 20, quick => true}]],
+    %% `length' has 10 ratios of one case.
+    ?assertThrow({usage, {ertslab_plan, {too_few_pairs, 3, 11, 10}}}, ertslab_history_folder:checked(Words#{pairs => 3})),
+    ?assertMatch(#{}, ertslab_history_folder:checked(Words#{pairs => 11})).
