@@ -12,6 +12,13 @@
 
 %% The command's arguments are passed as arguments of the shell, never as parts of its script.
 -define(KEEP_COMPLAINTS, "log=$1; shift; exec \"$@\" 2>>\"$log\"").
+%% The same for a program that reads nothing. Its shell has the port as input, which ends with this VM, however that ends: then all of
+%% the shell's process group is told to end, and is ended if it does not. Each program of a port has a group of its own, so no Ctrl-C
+%% reaches it.
+-define(END_WITH_VM,
+        "log=$1; shift; exec 3<&0; \"$@\" </dev/null 2>>\"$log\" 3<&- & program=$!;"
+        " { trap '' TERM; cat <&3; kill -s TERM -- \"-$$\"; sleep 5; kill -s KILL -- \"-$$\"; } >/dev/null 2>&1 &"
+        " guard=$!; exec 3<&-; wait \"$program\"; status=$?; kill -s KILL \"$guard\"; exit \"$status\"").
 -define(ANSWER_TIMEOUT_MS, 10_000).
 
 %% @doc The path of a program; if it is missing, fails with the package that provides it.
@@ -26,12 +33,12 @@ find(Name, Package) ->
 format_error({missing, Name, _Package}) -> [Name, " is missing."].
 
 %% @doc What the program prints, if it ends well. Its standard error
-%% is appended to the file `log'.
+%% is appended to the file `log'. It reads nothing, and ends with this VM.
 -spec run([string(), ...], file:filename(),
           #{env => [{string(), string()}], timeout_ms => timeout()}) ->
           {ok, binary()} | {error, {status, integer(), Printed :: binary()} | timeout}.
 run(Words, Log, Options) ->
-    Port = start(Words, Log, maps:get(env, Options, [])),
+    Port = opened(?END_WITH_VM, Words, Log, maps:get(env, Options, [])),
     case collect(Port, [], from_now(maps:get(timeout_ms, Options, infinity))) of
         {0, Output} -> {ok, Output};
         {Status, Output} -> {error, {status, Status, Output}};
@@ -40,9 +47,11 @@ run(Words, Log, Options) ->
 
 %% @doc Starts a program that takes lines from `say/2'.
 -spec start([string(), ...], file:filename(), [{string(), string()}]) -> tool().
-start(Words, Log, Env) ->
+start(Words, Log, Env) -> opened(?KEEP_COMPLAINTS, Words, Log, Env).
+
+opened(Script, Words, Log, Env) ->
     Port = open_port({spawn_executable, "/bin/sh"},
-                     [{args, ["-c", ?KEEP_COMPLAINTS, "sh", Log | Words]}, {env, Env},
+                     [{args, ["-c", Script, "sh", Log | Words]}, {env, Env},
                       exit_status, binary, use_stdio]),
     ok = unlinked(Port),
     Port.

@@ -10,15 +10,16 @@ binary(Chars) ->
         Text when is_binary(Text) -> Text
     end.
 
-%% @doc What another program wrote, as text. Bytes that are no UTF-8 are taken for Latin-1. A control character is a blank, so that
-%% it cannot command a terminal.
+%% @doc What another program wrote, as text. Bytes that are no UTF-8 are taken for Latin-1. A character is a blank if it
+%% commands a terminal, ends the line, or changes the direction of what follows.
 -spec foreign(binary()) -> binary().
 foreign(Bytes) ->
     Text = case unicode:characters_to_binary(Bytes) of
                Valid when is_binary(Valid) -> Valid;
                _ -> unicode:characters_to_binary(Bytes, latin1)
            end,
-    re:replace(Text, "(?![\\n\\t])[\\x{0}-\\x{1f}\\x{7f}-\\x{9f}]", " ", [global, unicode, {return, binary}]).
+    re:replace(Text, "(?![\\n\\t])[\\x{0}-\\x{1f}\\x{7f}-\\x{9f}\\x{61c}\\x{200e}\\x{200f}\\x{2028}-\\x{202e}\\x{2066}-\\x{2069}]",
+               " ", [global, unicode, {return, binary}]).
 
 %% @doc The same on one line.
 -spec foreign_line(binary()) -> binary().
