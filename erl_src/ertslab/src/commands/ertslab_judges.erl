@@ -9,7 +9,7 @@
 -type judge() :: {Experiment :: string(), Metrics :: [atom(), ...], [ertslab_option_types:assignment()]}.
 
 -type reason() :: {no_judge, string(), Known :: [string()]} | {failed, Name :: string(), ertslab_error:error()}
-                | {ended_badly, Name :: string(), Runs :: pos_integer(), Label :: binary(), Why :: binary()}.
+                | {no_judgement, Name :: string()} | {ended_badly, Name :: string(), Runs :: pos_integer(), Label :: binary(), Why :: binary()}.
 
 -define(BUDGET_MS, 15 * 60_000).
 
@@ -34,7 +34,15 @@ run(Options) ->
     Errors = lists:append([errors(Name, Outcome) || {{Name, _, _}, Outcome} <- Ended]),
     Judgements = ertslab_judges_page:judgements(Judged),
     Unwritten = report(Dir, Judged, Judgements, [ertslab_error:sentence(Error, Options) || Error <- Errors]),
-    ended(ertslab_fail_if:judged(Options, Judgements), Errors ++ Unwritten).
+    ended(ertslab_fail_if:judged(Options, Judgements), Errors ++ unjudged(Options, Ended, Judgements) ++ Unwritten).
+
+%% A bound that was tried on nothing is no success.
+unjudged(#{fail_if := _}, Ended, Judgements) ->
+    [{?MODULE, {no_judgement, Name}} || {{Name, _, _}, {ok, _}} <- Ended,
+                                        not lists:any(fun(#{name := N, role := Role}) ->
+                                                              Role =:= compared andalso N =:= ertslab_text:binary(Name)
+                                                      end, Judgements)];
+unjudged(#{}, _, _) -> [].
 
 wanted(#{only := Names}) ->
     _ = [ertslab_error:usage(?MODULE, {no_judge, Name, names()})
@@ -80,6 +88,7 @@ errors(Name, {ok, #{crashed := Crashed}}) ->
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({no_judge, Name, Known}) -> ["there is no judge '", Name, "'; there are: ", lists:join(", ", Known)];
+format_error({no_judgement, Name}) -> [Name, ": no run gave a ratio, so --fail-if cannot be judged."];
 format_error({failed, Name, Error}) -> [Name, ": ", ertslab_error:sentence(Error)];
 format_error({ended_badly, Name, Runs, Label, Why}) ->
     [Name, ": ", ertslab_report_wording:count(Runs, "run"), " of ", Label, " ended badly: ", Why].
@@ -87,7 +96,10 @@ format_error({ended_badly, Name, Runs, Label, Why}) ->
 by_reason(Crashed) ->
     maps:to_list(maps:groups_from_list(fun(#{label := Label, reason := Reason}) -> {Label, Reason} end, Crashed)).
 
-report(_, [], _, _) -> [];
+%% Without a result, the page of an earlier call is not taken for one of this call.
+report(Dir, [], _, _) ->
+    _ = [file:delete(filename:join(Dir, Name)) || Name <- ["judges.html", "judges.json"]],
+    [];
 report(Dir, Judged, Judgements, Sentences) ->
     Page = filename:join(Dir, "judges.html"),
     Front = ertslab_judges_page:front(Judgements),

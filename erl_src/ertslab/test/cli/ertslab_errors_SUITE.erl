@@ -186,7 +186,7 @@ reasons_of() ->
      {ertslab_fail_if, [{program, ~"web", ~"tuned", 1.03, {slower, 0.02}}, {places, ["lab", "node-2"]}, {no_run, ~"tuned", ~"cpu"}, {no_ratio, ~"tuned", ~"cpu"},
        {results, 2, {slower, 0.02}, #{metric => ~"cpu", unit => ~"ns", params => #{}, label => ~"tuned", baseline => ~"stock", ratio => 1.03}}]},
      {ertslab_judges, [{no_judge, "x", ["web", "elixir"]}, {failed, "web", {ertslab_inventory, nothing_built}},
-       {ended_badly, "web", 2, ~"tuned", ~"no answer in time"}]},
+       {no_judgement, "web"}, {ended_badly, "web", 2, ~"tuned", ~"no answer in time"}]},
      {ertslab_perf, [{no_sample, "length", ~"stock"}]},
      {ertslab_cachegrind, [{no_counts, "x/stock-1"}, {failed, "length", ~"stock", ~"no answer in time"},
        {too_slow, "length", ~"stock"}, {valgrind_failed, "x/stock-1"}]},
