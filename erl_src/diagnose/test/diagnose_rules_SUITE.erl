@@ -1769,8 +1769,11 @@ fewer_schedulers_than_processors_are_told_of(_) ->
     ?assertMatch([#{schedulers := 2, processors := 4, blockers := []}], Found(#{run_queues => Queues(10)})),
     ?assertMatch([#{}], Found(#{overloaded => 100, closer => busy})),
     [?assertEqual([], Found(Seen)) || Seen <- [#{run_queues => Queues(9)}, #{run_queues => Queues(20), schedulers => 4}, #{}]],
+    ?assertEqual([], Found(#{run_queues => Queues(20), collections => kept_from_running()})),
     ?assertEqual([], signs(#{run_queues => Queues(20), processors => unknown}, [])),
     ?assertMatch([#{blockers := [~"<0.9.0> (shop)"]}], Found(#{emulator => (emulator())#{blockers := [~"<0.9.0> (shop)"]}})).
+
+kept_from_running() -> #{share => 0.0, busy => 0.1, waiting => 0.0, threads => 2, cores => 0.1, delayed => 0.9, window_ms => 200}.
 
 emulators_that_are_slow_are_told_of(_) ->
     Found = fun(Emulator) -> [unicode:characters_to_list(diagnose_wording:sentence(Sign))
@@ -3096,6 +3099,8 @@ one_ready_beside_hundreds_is_uneven(_) ->
                     Queues = #{looks => 20, ready => Ready, dirty => []},
                     [Most || {uneven_run_queues, #{most := Most}} <- signs(#{run_queues => Queues}, [])]
             end,
+    ?assertEqual([], [uneven || {uneven_run_queues, _} <- signs(#{run_queues => #{looks => 20, ready => lists:duplicate(20, {0, 300}), dirty => []},
+                                                                  collections => kept_from_running()}, [])]),
     ?assertEqual({[300], [10]}, {Found(lists:duplicate(20, {1, 300})), Found(lists:duplicate(20, {0, 10}))}),
     ?assertEqual({[], []}, {Found(lists:duplicate(20, {1, 10})), Found([{0, 0}, {0, 0} | lists:duplicate(18, {0, 300})])}).
 

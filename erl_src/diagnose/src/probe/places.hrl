@@ -83,11 +83,12 @@ placed() ->
      maps:groups_from_list(fun({Place, _}) -> Place end, fun({_, One}) -> One end,
                            [{Place, {Pid, Done}} || Pid <- Asked, {Place, Done} <- waits_in(Pid)])}.
 
+%% The processes of a look are none of the node's.
 waits_in(Pid) ->
     case process_info(Pid, [status, reductions, current_stacktrace]) of
         [{_, Status}, {_, Done}, {_, [_ | _] = Stack}] ->
             [{{place(Stack), called_from(Pid, Stack)}, Done}
-             || not is_main_loop([frame(Frame) || Frame <- Stack]), settled(Pid, Status, ?ASKED_AGAIN) =:= waiting];
+             || not lists:keymember(?MODULE, 1, Stack), not is_main_loop([frame(Frame) || Frame <- Stack]), settled(Pid, Status, ?ASKED_AGAIN) =:= waiting];
         _ -> []
     end.
 

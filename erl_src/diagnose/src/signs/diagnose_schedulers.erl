@@ -35,10 +35,10 @@ too_few(#{schedulers := Schedulers, processors := Processors} = Look) when is_in
      || always_waits(Look)];
 too_few(#{}) -> [].
 
-%% Whether no scheduler ever finds its queue empty.
+%% Whether no scheduler ever finds its queue empty, though the machine lets it run.
 always_waits(#{overloaded := Ready}) when is_integer(Ready) -> true;
-always_waits(#{run_queues := #{looks := Looks, ready := Ready}}) when Looks >= ?BUSY_LOOKS ->
-    length([1 || {Least, _} <- Ready, Least > 0]) >= ?FEW_SCHEDULERS_LOOKS * Looks;
+always_waits(#{run_queues := #{looks := Looks, ready := Ready}} = Look) when Looks >= ?BUSY_LOOKS ->
+    length([1 || {Least, _} <- Ready, Least > 0]) >= ?FEW_SCHEDULERS_LOOKS * Looks andalso delayed(Look) =< ?MOSTLY_DELAYED;
 always_waits(#{}) -> false.
 
 overloaded(#{overloaded := false}) -> [];
@@ -98,12 +98,13 @@ busy_wait(#{collections := #{waiting := Waiting, busy := Busy, cores := Cores, w
           " them sleep at once; set +S to the number of cores that the container may use.", diagnose_proof:look())];
 busy_wait(#{}) -> [].
 
-uneven(#{run_queues := #{looks := Looks, ready := Ready}}) ->
+%% A queue is also filled while the machine runs something else than its scheduler.
+uneven(#{run_queues := #{looks := Looks, ready := Ready}} = Look) ->
     Uneven = [Most || {Least, Most} <- Ready, Most >= ?UNEVEN * (Least + 1)],
     [sign(uneven_run_queues, #{times => length(Uneven), looks => Looks, most => lists:max(Uneven)},
           "One scheduler has too much to do while another has little or none: processes are bound to it, or it runs a long native"
           " function. A NIF of more than a millisecond belongs on a dirty scheduler.", diagnose_proof:look())
-     || Looks >= ?BUSY_LOOKS, length(Uneven) >= ?UNEVEN_LOOKS * Looks];
+     || Looks >= ?BUSY_LOOKS, length(Uneven) >= ?UNEVEN_LOOKS * Looks, delayed(Look) =< ?MOSTLY_DELAYED];
 uneven(#{}) -> [].
 
 %% @doc The part of the time in which the node was ready to run, and the machine did something else.
