@@ -46,14 +46,16 @@
 %% whether the two disagree, which means that their intervals do not overlap. `slope' is the interval of
 %% a slope; its bounds are the medians of the runs' bounds. `points' are the medians of
 %% the values at each N. `floor' is the interval
-%% of the control's ratio. `void' holds a sentence for each metric in which the
+%% of the control's ratio. `to_control' is the ratio of a compared arm to the control in the same pairs, and `none' in other rows,
+%% without a control, and of exact counts: if it does not confirm a change, the verdict is `unsure' and `more_pairs' is `none'.
+%% `void' holds a sentence for each metric in which the
 %% control differs from the baseline; then every verdict is `void'. `builds'
 %% is present if the pairs took several builds in turn; `builds_p' is the p value of
 %% the hypothesis that the builds are alike. `numbers' are the numbers of the runs, which `value' and `ratio' are made from,
 %% except of those that are aside; `iterations' the distribution of their single values. Rows over all cases have neither.
 -type row() :: #{metric := binary(), label := binary(), role := role(), params := params(), value := number() | none,
                  unit := binary(), runs := non_neg_integer(), ratio := ratio() | none, floor := interval() | none,
-                 verdict := verdict(), more_pairs := pos_integer() | more_than_1000 | none,
+                 to_control := ratio() | none, verdict := verdict(), more_pairs := pos_integer() | more_than_1000 | none,
                  numbers := [ertslab_run_numbers:shown()], iterations := ertslab_run_numbers:iterations() | none,
                  other => other(), slope => interval(), points => [[number()]],
                  builds => [ertslab_layout_luck:by_build()], builds_p => float()}.
@@ -98,7 +100,7 @@ decode(#{<<"plan">> := Plan0, <<"arms">> := Arms0, <<"cases">> := Cases} = Objec
     with_paths(
       #{format => maps:get(<<"format">>, Object, 1), plan => Plan, arms => [arm(Arm) || Arm <- Arms0],
         cases => [result_case(Case, Plan) || Case <- Cases],
-        overall => with_floors([row(Row, Plan) || Row <- list(<<"overall">>, Object)]),
+        overall => rows(list(<<"overall">>, Object), Plan),
         void => texts(<<"void">>, Object), warnings => texts(<<"warnings">>, Object),
         speeds => Speeds, speed_series => series(maps:get(<<"speed_series">>, Object, null), Speeds),
         steady => [steady(Line) || Line <- list(<<"steady">>, Object)],
@@ -187,10 +189,12 @@ built(Manifest) ->
 %% Results
 
 result_case(#{<<"params">> := #{} = Params, <<"rows">> := Rows} = Case, Plan) ->
-    #{params => params(Params), rows => with_floors([row(Row, Plan) || Row <- Rows]),
+    #{params => params(Params), rows => rows(Rows, Plan),
       contrasts => [#{name => text(<<"name">>, Contrast, <<"">>), says => Says, label => Label, ratio => ratio(Ratio)}
                     || #{<<"label">> := Label, <<"says">> := Says, <<"ratio">> := Ratio} = Contrast <- list(<<"contrasts">>, Case),
                        is_binary(Label), is_binary(Says)]}.
+
+rows(Rows, Plan) -> with_ratios_to_control(Plan, with_floors([row(Row, Plan) || Row <- Rows])).
 
 row(#{<<"metric">> := Metric, <<"label">> := Label, <<"ratio">> := Ratio, <<"verdict">> := Verdict} = Row, Plan)
   when is_binary(Metric), is_binary(Label) ->
@@ -202,7 +206,8 @@ row(#{<<"metric">> := Metric, <<"label">> := Label, <<"ratio">> := Ratio, <<"ver
         more_pairs => more(maps:get(<<"more_pairs">>, Row, none)),
         numbers => [run_number(Number) || Number <- list(<<"numbers">>, Row)],
         iterations => iterations(maps:get(<<"iterations">>, Row, <<"none">>))},
-      [#{other => other(Other)} || #{<<"other">> := #{} = Other} <- [Row]]
+      [#{to_control => ratio(ToControl)} || #{<<"to_control">> := ToControl} <- [Row]]
+      ++ [#{other => other(Other)} || #{<<"other">> := #{} = Other} <- [Row]]
       ++ [#{slope => interval(Slope)} || #{<<"slope">> := #{} = Slope} <- [Row]]
       ++ [#{points => [point(Point) || Point <- Points]} || #{<<"points">> := Points} <- [Row]]
       ++ [#{builds => [by_build(Build) || Build <- Builds]} || #{<<"builds">> := Builds} <- [Row]]
@@ -227,6 +232,21 @@ with_floors(Rows) ->
 with_floor(#{floor := none, role := Role, metric := Metric} = Row, Floors) when Role =/= control ->
     Row#{floor := maps:get(Metric, Floors, none)};
 with_floor(Row, _) -> Row.
+
+%% Folders of a time when no change had to be confirmed lack the ratio to the control. For changes, which it decides, it is made from
+%% the numbers of the runs, if the folder holds them. Rows over all cases have no numbers, so their verdicts stay.
+with_ratios_to_control(Plan, Rows) ->
+    Controls = maps:from_list([{Metric, by_pair(Row)} || #{role := control, metric := Metric} = Row <- Rows]),
+    [case Row of
+         #{to_control := _} -> Row;
+         #{metric := Metric} -> ertslab_verdict:beside_control(Row#{to_control => to_control(Plan, Row, maps:get(Metric, Controls, #{}))})
+     end || Row <- Rows].
+
+to_control(#{exact := false, estimator := Estimator}, #{role := compared, verdict := changed} = Row, Control) ->
+    ertslab_estimate:paired_ratio(Estimator, Control, by_pair(Row));
+to_control(#{}, #{}, _) -> none.
+
+by_pair(#{numbers := Numbers}) -> maps:from_list([{Pair, Value} || #{pair := Pair, value := Value, aside := false} <- Numbers]).
 
 ratio(#{<<"estimate">> := Estimate} = Ratio) when is_number(Estimate) ->
     lists:foldl(fun maps:merge/2, #{estimate => Estimate},

@@ -129,7 +129,8 @@ case_rows(#{metrics := Metrics, arms := Arms} = Plan, ByRun, Case) ->
 row(#{baseline := Baseline, exact := Exact, estimator := Estimator} = Plan, #{points := Points} = ByRun, Case,
     #{name := Metric, unit := Unit}, {Arm, #{label := Label, params := Overrides}}) ->
     Own = of_arm(values, ByRun, {Case, Arm, Metric}),
-    Row = with_numbers(#{metric => Metric, label => Label, role => ertslab_result:role(Label, Plan),
+    Role = ertslab_result:role(Label, Plan),
+    Row = with_numbers(#{metric => Metric, label => Label, role => Role,
                          params => ertslab_result:params(Overrides), runs => map_size(Own), unit => Unit},
                        Points, {Case, Arm, Metric}),
     Sloped = maps:merge(Row, slope_bounds(Own)),
@@ -138,12 +139,16 @@ row(#{baseline := Baseline, exact := Exact, estimator := Estimator} = Plan, #{po
     #{value := Value, ratio := Ratio} = Compared = compared(Estimator, Bases, Owns, Arm =:= Baseline),
     case Exact of
         true ->
-            maps:merge(Sloped#{value => Value},
+            maps:merge(Sloped#{value => Value, to_control => none},
                        ertslab_exact:compared(maps:values(Bases), maps:values(Owns), Arm =:= Baseline));
         false ->
             By = ertslab_estimate:other(Estimator),
             Other = compared(By, Numbers(By, Baseline), Numbers(By, Arm), Arm =:= Baseline),
-            maps:merge(Sloped#{value => Value, ratio => Ratio, other => Other#{disagrees => disagree(Compared, Other)}},
+            ToControl = to_control(Role, Plan, fun(Control) ->
+                                                       ertslab_estimate:paired_ratio(Estimator, Numbers(Estimator, Control), Owns)
+                                               end),
+            maps:merge(Sloped#{value => Value, ratio => Ratio, to_control => ToControl,
+                              other => Other#{disagrees => disagree(Compared, Other)}},
                        by_build(Plan, Bases, Owns, Ratio))
     end.
 
@@ -152,8 +157,16 @@ compared(Estimator, Bases, Owns, IsBaseline) ->
     #{estimator => Estimator, value => value_or_none(Estimator, maps:values(Owns)),
       ratio => case IsBaseline of
                    true -> none;
-                   false -> paired_ratio(Estimator, Bases, Owns)
+                   false -> ertslab_estimate:paired_ratio(Estimator, Bases, Owns)
                end}.
+
+%% What a change is confirmed by: {@link ertslab_verdict:beside_control/1}. The function gets the place of the control.
+to_control(compared, #{control := Label, arms := Arms}, Ratio) ->
+    case [Arm || {Arm, #{label := L}} <- lists:enumerate(0, Arms), L =:= Label] of
+        [Control] -> Ratio(Control);
+        [] -> none
+    end;
+to_control(_, #{}, _) -> none.
 
 disagree(#{ratio := #{low := Low, high := High}}, #{ratio := #{low := OtherLow, high := OtherHigh}}) ->
     Low > OtherHigh orelse High < OtherLow;
@@ -172,13 +185,16 @@ overall_row(#{baseline := Baseline, cases := Cases, estimator := Estimator} = Pl
     Of = fun(One, Case) ->
                  ertslab_geometric_mean:placed(numbers(Estimator, ByRun, {Case, One, Metric}), replacements(Case, Disturbed))
          end,
-    {Runs, Ratio} = overall_ratio(Estimator, [{Of(Baseline, Case), Of(Arm, Case)} || Case <- indexes(Cases)]),
-    #{metric => Metric, label => Label, role => ertslab_result:role(Label, Plan), params => ertslab_result:params(Overrides), runs => Runs,
-      value => none, unit => Unit, ratio => Ratio, numbers => [], iterations => none}.
+    Over = fun(Base) -> overall_ratio(Estimator, [{Of(Base, Case), Of(Arm, Case)} || Case <- indexes(Cases)]) end,
+    {Runs, Ratio} = Over(Baseline),
+    Role = ertslab_result:role(Label, Plan),
+    #{metric => Metric, label => Label, role => Role, params => ertslab_result:params(Overrides), runs => Runs,
+      value => none, unit => Unit, ratio => Ratio, to_control => to_control(Role, Plan, fun(Control) -> element(2, Over(Control)) end),
+      numbers => [], iterations => none}.
 
 overall_ratio(Estimator, Results) ->
     {Runs, [{First, _} | _] = Samples} = ertslab_estimate:over_cases(Estimator, Results),
-    {Runs, case has_ratio(Estimator, length(First), lists:append([Base ++ Own || {Base, Own} <- Samples])) of
+    {Runs, case ertslab_estimate:has_ratio(Estimator, length(First), lists:append([Base ++ Own || {Base, Own} <- Samples])) of
                true -> ertslab_estimate:overall(Estimator, Samples);
                false -> none
            end}.
@@ -228,19 +244,6 @@ middle(Limits) ->
 value_or_none(_, []) -> none;
 value_or_none(Estimator, Numbers) -> ertslab_estimate:of_runs(Estimator, Numbers).
 
-%% The ratio of two metrics or arms over the pairs that both have. There is none if a value is
-%% 0 or less, as the slope of something that does not grow may be.
-paired_ratio(Estimator, Under, Over) ->
-    Pairs = lists:sort(maps:keys(maps:intersect(Under, Over))),
-    [Unders, Overs] = [[float(maps:get(Pair, Numbers)) || Pair <- Pairs] || Numbers <- [Under, Over]],
-    case has_ratio(Estimator, length(Pairs), Unders ++ Overs) of
-        true -> ertslab_estimate:ratio(Estimator, Unders, Overs);
-        false -> none
-    end.
-
-has_ratio(Estimator, Pairs, Numbers) ->
-    Pairs >= ertslab_estimate:min_pairs(Estimator, ?CONFIDENCE) andalso lists:min(Numbers) > 0.
-
 %% Holm's correction over all ratios that are reported, if there are enough pairs
 %% for it ever to say `changed'. A quick comparison is not corrected, and says so.
 judged(#{exact := true}, RowsByCase) -> RowsByCase;
@@ -254,9 +257,10 @@ judged(#{quick := Quick} = Plan, RowsByCase) ->
 
 judge(_Plan, #{ratio := none} = Row, Adjusted) ->
     {Row#{verdict => none, more_pairs => none}, Adjusted};
-judge(#{same_within := Bound, estimator := Estimator}, #{ratio := Ratio0} = Row, [P | Adjusted]) ->
+judge(#{same_within := Bound, estimator := Estimator}, #{ratio := Ratio0, to_control := ToControl} = Row, [P | Adjusted]) ->
     Ratio = Ratio0#{p_adjusted => P},
-    {maps:merge(Row#{ratio := Ratio}, ertslab_verdict:verdict(Ratio, #{bound => Bound, estimator => Estimator})), Adjusted}.
+    Verdict = ertslab_verdict:verdict(Ratio, #{bound => Bound, estimator => Estimator, control => ToControl =/= none}),
+    {ertslab_verdict:beside_control(maps:merge(Row#{ratio := Ratio}, Verdict)), Adjusted}.
 
 %% If the same emulator under another name is found to have changed, the
 %% session measured something else than the variants, and no verdict is valid. A
@@ -318,4 +322,4 @@ contrast(Estimator, [Under, Over]) ->
     Numbers = values_of(ertslab_run_numbers:of_runs(Estimator, none, fun({_Metric, Pair}) -> Pair end, Both)),
     [Unders, Overs] = [maps:from_list([{Pair, Number} || {{M, Pair}, Number} <- maps:to_list(Numbers), M =:= Metric])
                        || Metric <- [under, over]],
-    paired_ratio(Estimator, Unders, Overs).
+    ertslab_estimate:paired_ratio(Estimator, Unders, Overs).

@@ -13,8 +13,9 @@
                    ratio := number() | none}.
 
 %% @doc The rows of a result that are beyond the bound, each with the parameters of its case: their verdict is `changed', and
-%% so is their ratio. Rows of the control and rows that are void or unsure are never included. Where the fastest runs and the
-%% medians disagree, both must be beyond it. A count that changed from 0 has no ratio, and is beyond every bound.
+%% so is their ratio. Rows of the control and rows that are void or unsure are never included, so neither are those that differ from
+%% the baseline, but not from the control. Where the fastest runs and the medians disagree, both must be beyond it. A count that
+%% changed from 0 has no ratio, and is beyond every bound.
 -spec found(ertslab_option_types:bound(), ertslab_result:summary()) -> [{ertslab_result:params(), ertslab_result:row()}].
 found(Bound, #{cases := Cases, overall := Overall, plan := #{control := Control}}) ->
     [{Params, Row} || {Params, Rows} <- [{#{}, Overall} | [{Params, Rows} || #{params := Params, rows := Rows} <- Cases]],

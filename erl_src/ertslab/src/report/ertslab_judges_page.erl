@@ -2,7 +2,7 @@
 %%
 %% A program's ratio is the geometric mean of the ratios of its judged metrics. These come from the same runs, so its
 %% interval assumes fully correlated errors. Different programs have different runs, so the interval of the mean over
-%% programs assumes independent errors.
+%% programs assumes independent errors. The ratio to the control is made in the same way, and confirms a change.
 -module(ertslab_judges_page).
 
 -export([judgements/1, table/1, front/1]).
@@ -12,9 +12,12 @@
 
 %% A folder, and the metrics that decide.
 -type judged() :: {ertslab_report_data:data(), Metrics :: [binary(), ...]}.
-%% The judgement of one program, or of all together. `quick': it is a first impression.
+%% The judgement of one program, or of all together. `quick': it is a first impression. `to_control': the ratio to the control, if
+%% all that was judged has one. `apart': false if it would be faster or slower, but the ratio to the control does not confirm it.
 -type judgement() :: #{name := binary(), label := binary(), role := control | compared, estimate := float(), low := float(),
-                       high := float(), outcome := faster | slower | same | unsure | void, quick := boolean()}.
+                       high := float(), outcome := faster | slower | same | unsure | void,
+                       to_control := estimate() | none, apart := boolean(), quick := boolean()}.
+-type estimate() :: #{estimate := float(), low := float(), high := float()}.
 
 -define(ALL, <<"all">>).
 %% As far below a ratio's logarithm no number is told from 0, also if it is divided by the number of all programs.
@@ -33,7 +36,7 @@ judgements(Judged) ->
 of_program(#{plan := #{experiment := Name, same_within := Within, quick := Quick}, cases := Cases, void := Void}, Metrics) ->
     Rows = [Row || #{rows := CaseRows} <- Cases, #{metric := Metric, role := Role, ratio := Ratio} = Row <- CaseRows,
                    Role =/= baseline, lists:member(Metric, Metrics), has_logarithm(Ratio)],
-    [(judgement(Name, Label, Role, logs([Row || #{label := L} = Row <- Rows, L =:= Label]), fun in_common/1, Within, Void =/= []))
+    [(judgement(Name, Label, Role, ratios([Row || #{label := L} = Row <- Rows, L =:= Label]), fun in_common/1, Within, Void =/= []))
          #{quick => Quick}
      || {Label, Role} <- lists:uniq([{Label, Role} || #{label := Label, role := Role} <- Rows])].
 
@@ -41,9 +44,15 @@ of_program(#{plan := #{experiment := Name, same_within := Within, quick := Quick
 has_logarithm(#{estimate := Estimate, low := Low, high := High}) -> is_number(Low) andalso is_number(High) andalso Estimate > 0;
 has_logarithm(none) -> false.
 
-%% For each ratio its logarithm, and how far the interval reaches below and above it.
-logs(Rows) ->
-    [{math:log(E), below(E, Low), math:log(High / E)} || #{ratio := #{estimate := E, low := Low, high := High}} <- Rows].
+%% Those to the baseline, and those to the control.
+ratios(Rows) -> {[Ratio || #{ratio := Ratio} <- Rows], [ToControl || #{to_control := ToControl} <- Rows]}.
+
+%% The geometric mean, with an interval whose width the function makes from how far the intervals reach below and above.
+combined(Ratios, WidthOf) ->
+    {Logs, Below, Above} = lists:unzip3([{math:log(E), below(E, Low), math:log(High / E)}
+                                         || #{estimate := E, low := Low, high := High} <- Ratios]),
+    Log = lists:sum(Logs) / length(Logs),
+    #{estimate => math:exp(Log), low => math:exp(Log - WidthOf(Below)), high => math:exp(Log + WidthOf(Above))}.
 
 %% The interval begins at 0 where the mean of some pairs does, as that of a slope that does not grow.
 below(Estimate, Low) when Low > 0 -> math:log(Estimate / Low);
@@ -53,16 +62,27 @@ in_common(Widths) -> lists:sum(Widths) / length(Widths).
 
 independent(Widths) -> math:sqrt(lists:sum([Width * Width || Width <- Widths])) / length(Widths).
 
-mean(Label, Role, Within, []) -> judgement(?ALL, Label, Role, [{0.0, 0.0, 0.0}], fun in_common/1, Within, true);
+mean(Label, Role, Within, []) ->
+    judgement(?ALL, Label, Role, {[#{estimate => 1.0, low => 1.0, high => 1.0}], [none]}, fun in_common/1, Within, true);
 mean(Label, Role, Within, Judgements) ->
-    judgement(?ALL, Label, Role, logs([#{ratio => Judgement} || Judgement <- Judgements]), fun independent/1, Within, false).
+    judgement(?ALL, Label, Role, ratios([Judgement#{ratio => Judgement} || Judgement <- Judgements]), fun independent/1, Within, false).
 
-judgement(Name, Label, Role, Logs, WidthOf, Within, Void) ->
-    {Ratios, Below, Above} = lists:unzip3(Logs),
-    Log = lists:sum(Ratios) / length(Ratios),
-    {Estimate, Low, High} = {math:exp(Log), math:exp(Log - WidthOf(Below)), math:exp(Log + WidthOf(Above))},
-    #{name => Name, label => Label, role => Role, estimate => Estimate, low => Low, high => High,
-      outcome => outcome(Void, Within, Estimate, Low, High)}.
+judgement(Name, Label, Role, {Ratios, ToControls}, WidthOf, Within, Void) ->
+    #{estimate := Estimate, low := Low, high := High} = Ratio = combined(Ratios, WidthOf),
+    ToControl = case lists:all(fun has_logarithm/1, ToControls) of
+                    true -> combined(ToControls, WidthOf);
+                    false -> none
+                end,
+    beside_control(Ratio#{name => Name, label => Label, role => Role, outcome => outcome(Void, Within, Estimate, Low, High),
+                          to_control => ToControl, apart => true}).
+
+%% The rule for a single result, {@link ertslab_verdict:beside_control/1}.
+beside_control(#{outcome := Outcome, to_control := #{} = ToControl} = Judgement) when Outcome =:= faster; Outcome =:= slower ->
+    case ertslab_verdict:is_confirmed(Judgement, ToControl) of
+        true -> Judgement;
+        false -> Judgement#{outcome := unsure, apart := false}
+    end;
+beside_control(Judgement) -> Judgement.
 
 %% The rule for a single ratio, with the comparisons' smallest change of interest.
 outcome(true, _, _, _, _) -> void;
@@ -76,9 +96,11 @@ outcome(_, _, _, _, _) -> unsure.
 table(Judgements) ->
     ertslab_text:columns([[<<"program">>, <<"variant">>, <<"ratio">>, <<"95 % interval">>, <<"verdict">>] | [line(J) || J <- Judgements]]).
 
-line(#{name := Name, label := Label, estimate := Estimate, low := Low, high := High, outcome := Outcome} = Judgement) ->
-    [Name, Label, ertslab_report_wording:ratio(Estimate), ertslab_report_wording:interval(Low, High),
-     ertslab_report_wording:marked(Judgement, Outcome, atom_to_binary(Outcome))].
+line(#{name := Name, label := Label, estimate := Estimate, low := Low, high := High} = Judgement) ->
+    [Name, Label, ertslab_report_wording:ratio(Estimate), ertslab_report_wording:interval(Low, High), verdict(Judgement)].
+
+verdict(#{apart := false}) -> ertslab_report_wording:not_apart();
+verdict(#{outcome := Outcome} = Judgement) -> ertslab_report_wording:marked(Judgement, Outcome, atom_to_binary(Outcome)).
 
 %% @doc The first part of the page: a picture for each arm, and the table.
 -spec front([judgement()]) -> ertslab_xml:content().

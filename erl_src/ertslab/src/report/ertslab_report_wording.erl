@@ -1,7 +1,7 @@
 %% @doc The text of a report: verdicts as sentences, and numbers. Pure.
 -module(ertslab_report_wording).
 
--export([heading/1, disagreement/1, verdict/1, outcome/1, outcome_text/2, verdict_text/2, marked/3, judged/1, folder_title/1]).
+-export([heading/1, disagreement/1, verdict/1, outcome/1, outcome_text/2, verdict_text/2, not_apart/0, marked/3, judged/1, folder_title/1]).
 -export([ratio/1, ratio_text/1, interval/1, interval/2, floor_text/1, amount/1, quantity/2, scale/2]).
 -export([reproduce/1, count/2]).
 -export_type([outcome/0, verdict/0]).
@@ -138,7 +138,7 @@ unchanged(Data, Judged) ->
     Outcomes = lists:usort([outcome(Row) || {_, Row} <- Judged]),
     End = case Outcomes of [same] -> full_stop(Data); _ -> "." end,
     #{claim => format("~ts~ts", [nothing_changed(Data, Outcomes, subject(Judged)), End]),
-      evidence => [tally(Data, Judged) || Judged =/= []] ++ overall(Data) ++ still_needed(Judged),
+      evidence => [tally(Data, Judged) || Judged =/= []] ++ overall(Data) ++ not_confirmed(Judged) ++ still_needed(Judged),
       tone => case Outcomes of [Only] -> Only; _ -> unsure end}.
 
 subject(Judged) ->
@@ -162,8 +162,22 @@ nothing_changed(#{plan := #{baseline_label := Base}}, _, Subject) ->
 still_needed(Judged) ->
     case [More || {_, #{verdict := unsure, more_pairs := More}} <- Judged, More =/= none] of
         [] -> [];
-        Needed -> [format("Settling all results would take ~ts.", [pairs(lists:max(Needed))])]
+        Needed -> [format("Settling ~ts results would take ~ts.", [which(not_apart(Judged)), pairs(lists:max(Needed))])]
     end.
+
+%% How many pairs those take that are not apart from the control is not estimated.
+which([]) -> "all";
+which([_ | _]) -> "all other".
+
+not_confirmed(Judged) ->
+    case not_apart(Judged) of
+        [] -> [];
+        [_] -> [<<"1 result differs from the baseline, but not from the control.">>];
+        Rows -> [format("~b results differ from the baseline, but not from the control.", [length(Rows)])]
+    end.
+
+%% Those that {@link ertslab_verdict:beside_control/1} made unsure: no other verdict is unsure without a number of pairs.
+not_apart(Judged) -> [Row || {_, #{verdict := unsure, more_pairs := none, to_control := #{}} = Row} <- Judged].
 
 %% In Erlang's term order an atom is above every number.
 pairs(more_than_1000) -> "over 1000 more pairs";
@@ -189,6 +203,7 @@ outcome(#{}) -> none.
 -spec outcome_text(ertslab_result:plan(), ertslab_result:row()) -> binary().
 outcome_text(_, #{role := baseline, verdict := varying}) -> <<"varying">>;
 outcome_text(_, #{role := baseline}) -> <<"baseline">>;
+outcome_text(_, #{verdict := unsure, more_pairs := none, to_control := #{}}) -> not_apart();
 outcome_text(_, #{verdict := unsure, more_pairs := More}) when More =/= none ->
     format("unsure (~ts)", [pairs(More)]);
 outcome_text(Plan, Row) ->
@@ -198,6 +213,10 @@ outcome_text(Plan, Row) ->
             marked(Plan, Outcome, format("changed: ~ts", [Outcome]));
         Outcome -> marked(Plan, Outcome, atom_to_binary(Outcome))
     end.
+
+%% @doc The verdict on what differs from the baseline, but not from the control.
+-spec not_apart() -> binary().
+not_apart() -> <<"unsure (not apart from the control)">>.
 
 %% @doc The verdict alone, for where the ratio beside it shows the direction.
 -spec verdict_text(ertslab_result:plan(), ertslab_result:row()) -> binary().

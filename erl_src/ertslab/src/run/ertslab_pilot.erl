@@ -3,7 +3,7 @@
 %% depends on their duration only, never on what they show about the variants.
 -module(ertslab_pilot).
 
--export([must_fit/2, must_fit/3, plan/3, render/2, run_length/5, levels/2, spread/3, smallest_effects/3]).
+-export([must_fit/2, must_fit/3, plan/3, render/2, run_length/5, levels/2, spread/3, smallest_effects/4]).
 -export_type([budget/0]).
 
 %% effects: for each metric the smallest relative change that 8 of 10 such comparisons find, estimated from the spread
@@ -102,10 +102,10 @@ typical_spread(#{metrics := Metrics} = Plan, Lines) ->
 
 %% The effects that this number of pairs will show. For runs longer than the pilot's, the spread is assumed to shrink
 %% as if the additional rounds were independent.
-effects(#{metrics := Metrics} = Plan, PilotMs, Chosen, Pairs, Lines) ->
+effects(#{metrics := Metrics, control := Control} = Plan, PilotMs, Chosen, Pairs, Lines) ->
     Longer = math:sqrt(max(1, Chosen / max(1, measured_at_least(PilotMs, Lines)))),
     smallest_effects([{Name, scaled(spread(Plan, Name, shortened(Lines, min(Chosen, PilotMs), PilotMs)), Longer)}
-                      || #{name := Name} <- Metrics], Pairs, ertslab_plan:comparisons(Plan)).
+                      || #{name := Name} <- Metrics], Pairs, ertslab_plan:comparisons(Plan), Control =/= null).
 
 scaled(none, _) -> none;
 scaled(Spread, By) -> Spread / By.
@@ -198,9 +198,9 @@ deviations(Group) ->
     [(Log - Mean) * (Log - Mean) || Log <- Group].
 
 %% @doc The smallest relative changes that this number of pairs shows, corrected for that number of simultaneous
-%% comparisons.
--spec smallest_effects([{atom(), float() | none}], non_neg_integer(), pos_integer()) ->
+%% comparisons, beside a control or without one.
+-spec smallest_effects([{atom(), float() | none}], non_neg_integer(), pos_integer(), Control :: boolean()) ->
           [#{metric := atom(), effect := float()}].
-smallest_effects(Spreads, Pairs, Comparisons) ->
-    [#{metric => Metric, effect => ertslab_verdict:smallest_effect(Spread, Pairs, Comparisons)}
+smallest_effects(Spreads, Pairs, Comparisons, Control) ->
+    [#{metric => Metric, effect => ertslab_verdict:smallest_effect(Spread, Pairs, Comparisons, Control)}
      || {Metric, Spread} <- Spreads, Spread =/= none, Pairs > 0].

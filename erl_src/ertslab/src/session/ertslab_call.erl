@@ -86,7 +86,8 @@ measuring() ->
        help => "smallest change of interest, such as 2%; a smaller change counts as the same (1% by default)"},
      #{name => fail_if, long => "-fail-if", type => ertslab_option_types:bound(),
        help => "'slower 2%': exit with status 3 if a result has the verdict changed and is slower by at least 2 %; 'changed 2%':"
-               " slower or faster. If the fastest runs and the medians disagree, both must be beyond the bound"},
+               " slower or faster. A result that differs from the baseline, but not from the control, is unsure, not changed. If the"
+               " fastest runs and the medians disagree, both must be beyond the bound"},
      #{name => no_control, long => "-no-control", type => boolean,
        help => "measure no control (by default the baseline is measured a second time)"},
      #{name => accept_host, long => "-accept-host", type => boolean,

@@ -2,11 +2,14 @@
 -module(ertslab_estimate).
 
 -export([names/0, default/0, of_text/1, words/1, other/1, for_builds/1, of_run/2, of_runs/2, levelled/3, compared/4,
-         ratio/3, over_cases/2, overall/2, min_pairs/2, pairs/2, is_replacing_disturbed/2, steady/3, is_promised/1]).
+         ratio/3, paired_ratio/3, has_ratio/3, over_cases/2, overall/2, min_pairs/2, pairs/2,
+         is_replacing_disturbed/2, steady/3, is_promised/1]).
 -export_type([name/0]).
 
 -type name() :: ertslab_experiment:estimator().
 
+%% Of the intervals of ratios.
+-define(CONFIDENCE, 0.95).
 %% Reports that list all estimators use this order.
 -define(MODULES, [{typical, ertslab_estimator_typical},
                   {floor, ertslab_estimator_floor}]).
@@ -74,6 +77,21 @@ compared(Name, Rounds, Together, Runs) ->
 %% all numbers are above 0.
 -spec ratio(name(), Baseline :: [number(), ...], Own :: [number(), ...]) -> ertslab_stats:ratio().
 ratio(Name, Baseline, Own) -> (module(Name)):ratio(Baseline, Own).
+
+%% @doc The ratio over the pairs that both have, from the number of each pair's run. There is none if the pairs are too few or a
+%% number is 0 or less, as the slope of something that does not grow may be.
+-spec paired_ratio(name(), Baseline :: #{Pair => number()}, Own :: #{Pair => number()}) -> ertslab_stats:ratio() | none.
+paired_ratio(Name, Baseline, Own) ->
+    Pairs = lists:sort(maps:keys(maps:intersect(Baseline, Own))),
+    [Bases, Owns] = [[float(maps:get(Pair, Numbers)) || Pair <- Pairs] || Numbers <- [Baseline, Own]],
+    case has_ratio(Name, length(Pairs), Bases ++ Owns) of
+        true -> ratio(Name, Bases, Owns);
+        false -> none
+    end.
+
+%% @doc Whether so many pairs with these numbers have a ratio with an interval.
+-spec has_ratio(name(), non_neg_integer(), [number()]) -> boolean().
+has_ratio(Name, Pairs, Numbers) -> Pairs >= min_pairs(Name, ?CONFIDENCE) andalso lists:min(Numbers) > 0.
 
 %% @doc The result over all cases, from the numbers of the baseline and of an arm in each case: how many runs count, and the
 %% samples for {@link overall/2}.

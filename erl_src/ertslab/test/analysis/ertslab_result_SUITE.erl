@@ -5,11 +5,13 @@
 
 -export([all/0, what_is_made_is_what_is_read/1, the_value_is_made_from_the_numbers/1, a_disturbed_pair_is_aside/1,
          turns_are_taken_out_of_the_numbers/1, a_folder_is_reported_from_its_summary_alone/1, an_older_summary_gets_what_it_lacks/1,
+         an_older_change_is_confirmed_by_the_control/1,
          whatever_is_odd_is_a_sentence/1, origins_come_from_the_manifest/1]).
 
 all() ->
     [what_is_made_is_what_is_read, the_value_is_made_from_the_numbers, a_disturbed_pair_is_aside, turns_are_taken_out_of_the_numbers,
-     a_folder_is_reported_from_its_summary_alone, an_older_summary_gets_what_it_lacks, whatever_is_odd_is_a_sentence,
+     a_folder_is_reported_from_its_summary_alone, an_older_summary_gets_what_it_lacks,
+     an_older_change_is_confirmed_by_the_control, whatever_is_odd_is_a_sentence,
      origins_come_from_the_manifest].
 
 what_is_made_is_what_is_read(_) ->
@@ -46,7 +48,8 @@ a_folder_is_reported_from_its_summary_alone(Config) ->
     [?assertMatch({_, _}, binary:match(Page, Part), Part)
      || Part <- [~"run 6: ", ~"measured again", ~"The machine's speed", ~"clock of the core"]].
 
-%% As the versions before wrote it. Its verdicts stay as they were, even one that would be another now.
+%% As the versions before wrote it. Its verdicts stay as they were, even one that would be another now, but for a change that the
+%% control does not confirm.
 an_older_summary_gets_what_it_lacks(Config) ->
     {Plan, Samples, Runs} = of_disturbed(),
     #{cases := [#{rows := Rows}]} = Summary = made(Plan, Samples, Runs),
@@ -65,6 +68,49 @@ an_older_summary_gets_what_it_lacks(Config) ->
     ?assertEqual([unsure || _ <- Rows], [Verdict || #{verdict := Verdict} <- Read]),
     ?assertEqual(maps:with([runs, speed_series, speeds], Summary), maps:with([runs, speed_series, speeds], Found)),
     ?assertEqual(#{description => ~"made up"}, VM).
+
+%% The versions before had no ratio to the control. It is as it would be made today, from the numbers of the runs. Rows over all
+%% cases have none, and what was not changed is not judged again.
+an_older_change_is_confirmed_by_the_control(Config) ->
+    Three = [#{label => L, variant => L, params => #{}, vm => #{build_id => ~"0"}} || L <- [~"a", ~"b", ~"c"]],
+    Value = fun(0, _, _) -> 1000; (1, Pair, _) -> 1000 + 120 - 240 * (Pair rem 2); (2, _, ~"fast") -> 1050; (2, _, ~"slow") -> 1200 end,
+    Samples = [(sample(Pair, Arm, Metric, [Pair * Value(Arm, Pair, Metric)]))#{~"case" := Case}
+               || Case <- [0, 1], Pair <- lists:seq(1, 12), Arm <- [0, 1, 2], Metric <- [~"fast", ~"slow"]],
+    Summary = fun(Changes) -> made(maps:merge((plan())#{arms := Three, control := ~"b", overall := true,
+                                                        cases := [#{size => 3}, #{size => 4}]}, Changes), Samples, [])
+              end,
+    Then = fun(#{~"label" := ~"c"} = Row) -> maps:remove(~"to_control", Row#{~"verdict" := ~"changed", ~"more_pairs" := ~"none"});
+              (Row) -> maps:remove(~"to_control", Row)
+           end,
+    Dir = dir(Config, ?FUNCTION_NAME),
+    Read = fun(Changes, Older) ->
+                   write(Dir, "summary.json", json:encode(in_all_rows(Older, json:decode(ertslab_result:encode(Summary(Changes)))))),
+                   ertslab_summary_file:read(Dir)
+           end,
+    Of = fun(Rows) -> [{Metric, Verdict, More, ToControl}
+                       || #{metric := Metric, label := ~"c", verdict := Verdict, more_pairs := More, to_control := ToControl} <- Rows]
+         end,
+    [begin
+         #{cases := Made} = Summary(Changes),
+         #{cases := Cases, overall := Overall} = Found = Read(Changes, Then),
+         [?assertMatch([{~"fast", unsure, none, #{}}, {~"slow", changed, none, #{}}], Of(Rows)) || #{rows := Rows} <- Cases],
+         ?assertEqual([Of(Rows) || #{rows := Rows} <- Made], [Of(Rows) || #{rows := Rows} <- Cases]),
+         ?assertEqual([{~"fast", changed, none, none}, {~"slow", changed, none, none}], Of(Overall)),
+         [?assertMatch(none, ToControl) || #{rows := Rows} <- Cases, #{label := L, to_control := ToControl} <- Rows, L =/= ~"c"],
+         %% It is written as it was read.
+         ?assertEqual(Found, ertslab_result:decode(json:decode(ertslab_result:encode(Found))))
+     end || Changes <- [#{}, #{quick => true}]],
+    InCases = fun(Changes, Older) -> #{cases := Rows} = Read(Changes, Older), lists:append([Of(R) || #{rows := R} <- Rows]) end,
+    Stay = [{Metric, changed, none, none} || _ <- [0, 1], Metric <- [~"fast", ~"slow"]],
+    ?assertEqual(Stay, InCases(#{control => null}, Then)),
+    %% A summary of the time before had no numbers of the runs.
+    ?assertEqual(Stay, InCases(#{}, fun(Row) -> (Then(Row))#{~"numbers" := []} end)),
+    %% What has been judged stays.
+    ?assertEqual(Stay, InCases(#{}, fun(Row) -> (Then(Row))#{~"to_control" => ~"none"} end)).
+
+in_all_rows(Fun, #{~"cases" := Cases, ~"overall" := Overall} = Written) ->
+    Written#{~"cases" := [Case#{~"rows" := lists:map(Fun, Rows)} || #{~"rows" := Rows} = Case <- Cases],
+             ~"overall" := lists:map(Fun, Overall)}.
 
 %% In the keys and values of today's format, as ertslab_report_data_SUITE does with those of the past.
 whatever_is_odd_is_a_sentence(Config) ->

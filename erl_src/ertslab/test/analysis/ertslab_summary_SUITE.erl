@@ -5,7 +5,8 @@
 
 -export([all/0, run_is_the_median_of_its_iterations/1, ratio_is_of_pairs/1,
          crashed_run_costs_its_pair/1, too_few_pairs_have_no_ratio/1, zero_has_no_ratio/1, control_is_the_same/1,
-         holm_covers_all_that_is_printed/1, control_is_the_floor/1,
+         holm_covers_all_that_is_printed/1, control_is_the_floor/1, a_change_that_the_control_does_not_confirm_is_unsure/1,
+         a_count_is_not_confirmed/1, the_ratio_to_the_control_is_of_the_same_pairs/1,
          control_that_changed_voids_all/1, quick_control_that_changed_is_a_warning/1, disturbed_pair_is_left_out_once_replaced/1,
          iterations_that_change_are_told/1, memory_is_by_arm/1, memory_of_all_cases_is_of_none/1, quick_goes_without_holm/1,
          contrast_is_within_a_vm/1,
@@ -20,7 +21,9 @@
 all() ->
     [run_is_the_median_of_its_iterations, ratio_is_of_pairs, crashed_run_costs_its_pair,
      too_few_pairs_have_no_ratio, zero_has_no_ratio, control_is_the_same, holm_covers_all_that_is_printed,
-     control_is_the_floor, control_that_changed_voids_all, quick_control_that_changed_is_a_warning,
+     control_is_the_floor, a_change_that_the_control_does_not_confirm_is_unsure, a_count_is_not_confirmed,
+     the_ratio_to_the_control_is_of_the_same_pairs,
+     control_that_changed_voids_all, quick_control_that_changed_is_a_warning,
      disturbed_pair_is_left_out_once_replaced, iterations_that_change_are_told,
      memory_is_by_arm, memory_of_all_cases_is_of_none,
      quick_goes_without_holm, contrast_is_within_a_vm, crashes_are_reported,
@@ -131,11 +134,63 @@ control_is_the_floor(_) ->
     ?assert(abs(Low - 1.01) < 1.0e-9 andalso abs(High - 1.01) < 1.0e-9),
     ?assertMatch(#{floor := none}, row(fast, ~"b", Summary)).
 
+%% The control is 12 % slower and faster in turn, and the variant differs from the baseline by 5 % in each pair. So it is in each
+%% case, and in the mean over them.
+a_change_that_the_control_does_not_confirm_is_unsure(_) ->
+    Summary = fun(Own, Changes) ->
+                      Samples = [(sample(Pair, Arm, ~"fast", 1, Pair * Value))#{~"case" := Case}
+                                 || Case <- [0, 1], Pair <- lists:seq(1, 12),
+                                    {Arm, Value} <- [{0, 1000}, {1, 1000 + 120 - 240 * (Pair rem 2)}, {2, Own}]],
+                      ertslab_summary:make(maps:merge((three())#{cases := [#{size => 1}, #{size => 2}], overall => true}, Changes),
+                                           #{samples => Samples, runs => []})
+              end,
+    Judged = fun(Label, #{cases := Cases, overall := Overall}) ->
+                     [{Verdict, More, is_map(ToControl)}
+                      || Rows <- [Overall | [Rows || #{rows := Rows} <- Cases]],
+                         #{metric := ~"fast", label := L, verdict := Verdict, more_pairs := More, to_control := ToControl} <- Rows,
+                         L =:= Label]
+             end,
+    Unsure = lists:duplicate(3, {unsure, none, true}),
+    [?assertEqual(Unsure, Judged(~"c", Summary(Own, Changes))) || Own <- [1050, 950], Changes <- [#{}, #{quick => true}]],
+    [?assertEqual(lists:duplicate(3, {changed, none, true}), Judged(~"c", Summary(Own, #{}))) || Own <- [1200, 800]],
+    %% The control is not compared with itself, nor is the baseline, which has no mean over the cases.
+    [?assertMatch([{unsure, _, false}, {unsure, _, false}, {unsure, _, false}], Judged(~"b", Summary(Own, #{}))) || Own <- [1050, 1200]],
+    ?assertEqual(lists:duplicate(2, {none, none, false}), Judged(~"a", Summary(1050, #{}))),
+    %% Without a control its arm is one of those that are judged.
+    ?assertEqual(lists:duplicate(3, {changed, none, false}), Judged(~"c", Summary(1050, #{control => null}))),
+    Table = report_fixture:table(Summary(1050, #{})),
+    ?assertMatch({match, [_, _, _]},
+                 re:run(Table, "c +(\\S+ \\S+ +)?1\\.050 .* unsure \\(not apart from the control\\)\n", [global, {capture, first}])).
+
+a_count_is_not_confirmed(_) ->
+    Counts = [sample(Pair, Arm, ~"fast", 1, Count) || Pair <- lists:seq(1, 12), {Arm, Count} <- [{0, 1000}, {1, 1000}, {2, 1050}]],
+    ?assertMatch(#{verdict := changed, to_control := none},
+                 row(fast, ~"c", ertslab_summary:make((three())#{exact := true}, #{samples => Counts, runs => []}))).
+
+%% The pairs that both have, and by the estimator of the comparison.
+the_ratio_to_the_control_is_of_the_same_pairs(_) ->
+    Samples = [sample(Pair, Arm, ~"fast", 1, Pair * Value) || Pair <- lists:seq(1, 12), {Arm, Value} <- [{0, 1000}, {1, 1100}, {2, 1210}],
+                                                              {Pair, Arm} =/= {4, 1}, {Pair, Arm} =/= {5, 2}],
+    Made = fun(Estimator) ->
+                   #{to_control := ToControl} = row(fast, ~"c", ertslab_summary:make((three())#{estimator := Estimator},
+                                                                                     #{samples => Samples, runs => []})),
+                   ToControl
+           end,
+    #{estimate := Estimate, pairs := Pairs} = Made(typical),
+    ?assert(abs(Estimate - 1.1) < 1.0e-9),
+    ?assertEqual(10, Pairs),
+    Numbers = fun(Value, Without) -> [float(Pair * Value) || Pair <- lists:seq(1, 12) -- Without] end,
+    [?assertEqual(ertslab_estimate:ratio(Name, Numbers(1100, [4, 5]), Numbers(1210, [4, 5])), Made(Name))
+     || Name <- ertslab_estimate:names()].
+
 control_that_changed_voids_all(_) ->
     #{void := [Sentence]} = Summary = controlled([{0, 1000}, {1, 1100}, {2, 500}]),
     ?assertMatch({_, _}, binary:match(Sentence, ~"b, the same as the baseline")),
     ?assertMatch(#{verdict := void}, row(fast, ~"c", Summary)),
-    ?assertMatch({match, _}, re:run(report_fixture:table(Summary), "VOID", [unicode])).
+    ?assertMatch({match, _}, re:run(report_fixture:table(Summary), "VOID", [unicode])),
+    %% What is not apart from the control is void, too.
+    ?assertMatch(#{verdict := void, more_pairs := none, to_control := #{}},
+                 row(fast, ~"c", controlled([{0, 1000}, {1, 1100}, {2, 1100}]))).
 
 %% Without a correction some of many controls differ by chance.
 quick_control_that_changed_is_a_warning(_) ->
@@ -149,11 +204,13 @@ quick_control_that_changed_is_a_warning(_) ->
 controlled(Arms) -> controlled(Arms, #{quick => false}).
 
 controlled(Arms, #{quick := Quick}) ->
-    VM = #{build_id => ~"0"},
-    Three = [#{label => Label, variant => Label, params => #{}, vm => VM} || Label <- [~"a", ~"b", ~"c"]],
     Samples = [sample(Pair, Arm, ~"fast", 1, Pair * Value) || Pair <- lists:seq(1, 12), {Arm, Value} <- Arms],
-    ertslab_summary:make((plan())#{arms := Three, control := ~"b", baseline_label := ~"a", quick := Quick},
-                         #{samples => Samples, runs => []}).
+    ertslab_summary:make((three())#{quick := Quick}, #{samples => Samples, runs => []}).
+
+three() ->
+    VM = #{build_id => ~"0"},
+    (plan())#{arms := [#{label => Label, variant => Label, params => #{}, vm => VM} || Label <- [~"a", ~"b", ~"c"]],
+              control := ~"b", baseline_label := ~"a"}.
 
 disturbed_pair_is_left_out_once_replaced(_) ->
     Pairs = lists:seq(1, 12),

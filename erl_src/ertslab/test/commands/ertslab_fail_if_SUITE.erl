@@ -3,13 +3,15 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, only_what_is_judged_fails/1, what_the_estimators_disagree_about_is_left_out/1, the_first_result_is_told_in_full/1, changed_is_either_way/1, programs_are_judged_as_a_whole/1,
+-export([all/0, only_what_is_judged_fails/1, what_is_not_apart_from_the_control_does_not_fail/1,
+         what_the_estimators_disagree_about_is_left_out/1, the_first_result_is_told_in_full/1, changed_is_either_way/1,
+         programs_are_judged_as_a_whole/1,
          what_was_found_stands_beside_what_failed/1,
          a_count_that_was_zero_is_beyond_each/1, an_arm_without_a_result_is_not_passed/1,
          a_baseline_of_zero_is_not_passed/1]).
 
-all() -> [only_what_is_judged_fails, what_the_estimators_disagree_about_is_left_out, the_first_result_is_told_in_full,
-          changed_is_either_way, programs_are_judged_as_a_whole,
+all() -> [only_what_is_judged_fails, what_is_not_apart_from_the_control_does_not_fail, what_the_estimators_disagree_about_is_left_out,
+          the_first_result_is_told_in_full, changed_is_either_way, programs_are_judged_as_a_whole,
           what_was_found_stands_beside_what_failed,
      a_count_that_was_zero_is_beyond_each, an_arm_without_a_result_is_not_passed, a_baseline_of_zero_is_not_passed].
 
@@ -20,6 +22,21 @@ only_what_is_judged_fails(_) ->
     ?assertEqual([~"a"], labels({slower, 0.02}, Rows)),
     ?assertEqual([~"a", ~"e"], labels({slower, 0.01}, Rows)),
     ?assertEqual([], labels({slower, 0.04}, Rows)).
+
+%% As compare judges it, and as it is read from a summary of the past.
+what_is_not_apart_from_the_control_does_not_fail(_) ->
+    Row = fun(Low) ->
+                  ertslab_verdict:beside_control(#{label => ~"a", metric => ~"call", unit => ~"ns", verdict => changed, more_pairs => none,
+                                                   ratio => #{estimate => 1.5, low => 1.4, high => 1.6}, runs => 9,
+                                                   to_control => #{estimate => 1.4, low => Low, high => 1.8}})
+          end,
+    Check = fun(Low, Bound) -> ertslab_fail_if:check(#{fail_if => Bound}, summary([Row(Low)])) end,
+    [begin
+         ?assertEqual([~"a"], labels(Bound, [Row(1.01)])),
+         ?assertThrow({beyond, _}, Check(1.01, Bound)),
+         ?assertEqual([], labels(Bound, [Row(0.99)])),
+         ?assertEqual(ok, Check(0.99, Bound))
+     end || Bound <- [{slower, 0.02}, {changed, 0.02}]].
 
 %% The report says `changed, but median ...', which stands for unsure.
 what_the_estimators_disagree_about_is_left_out(_) ->

@@ -5,18 +5,21 @@
 
 -export([all/0, a_first_impression_is_no_verdict/1, a_program_is_the_mean_of_its_metrics/1, metrics_that_are_not_judged_say_nothing/1,
          the_mean_over_programs_is_narrower_than_each/1, what_is_void_is_not_in_the_mean/1,
-         outcomes_are_those_of_single_ratios/1, the_bound_is_that_of_the_comparisons/1, page_and_table_name_each_program/1,
+         outcomes_are_those_of_single_ratios/1, what_is_not_apart_from_the_control_is_unsure/1,
+         the_bound_is_that_of_the_comparisons/1, page_and_table_name_each_program/1,
          each_program_has_its_own_noise/1, an_interval_may_begin_at_zero/1]).
 
 all() ->
     [a_first_impression_is_no_verdict, a_program_is_the_mean_of_its_metrics, metrics_that_are_not_judged_say_nothing,
      the_mean_over_programs_is_narrower_than_each, what_is_void_is_not_in_the_mean,
-     outcomes_are_those_of_single_ratios, the_bound_is_that_of_the_comparisons, page_and_table_name_each_program,
+     outcomes_are_those_of_single_ratios, what_is_not_apart_from_the_control_is_unsure,
+     the_bound_is_that_of_the_comparisons, page_and_table_name_each_program,
      each_program_has_its_own_noise, an_interval_may_begin_at_zero].
 
 %% A folder whose variant has these ratios, and whose control has none.
 judge(Name, Ratios) ->
-    Rows = [#{metric => Metric, label => ~"quicker", role => compared, ratio => ratio(Ratio)} || Metric := Ratio <- Ratios],
+    Rows = [#{metric => Metric, label => ~"quicker", role => compared, ratio => ratio(Ratio), to_control => none}
+            || Metric := Ratio <- Ratios],
     #{plan => #{experiment => Name, same_within => 0.01, quick => false}, cases => [#{rows => Rows}], void => []}.
 
 ratio({Estimate, Low, High}) -> #{estimate => Estimate, low => Low, high => High, exact => false}.
@@ -61,6 +64,28 @@ outcomes_are_those_of_single_ratios(_) ->
     ?assertEqual(same, Outcome({0.995, 0.992, 0.998})),
     ?assertEqual(unsure, Outcome({1.05, 0.99, 1.12})).
 
+%% The ratio to the control is a mean as the ratio to the baseline is.
+what_is_not_apart_from_the_control_is_unsure(_) ->
+    Judge = fun(Name, ToControls) ->
+                    #{cases := [#{rows := Rows}]} = Judge = judge(Name, #{Metric => {0.95, 0.93, 0.97} || Metric := _ <- ToControls}),
+                    Judge#{cases := [#{rows => [Row#{to_control := ratio(maps:get(Metric, ToControls))}
+                                                || #{metric := Metric} = Row <- Rows]
+                                               ++ [#{metric => ~"a", label => ~"copy", role => control, ratio => ratio({1.05, 1.02, 1.08}),
+                                                     to_control => none}]}]}
+            end,
+    {Apart, Wide, Opposite} = {{0.96, 0.94, 0.98}, {0.97, 0.93, 1.01}, {1.05, 1.03, 1.07}},
+    Judgements = judged([Judge(~"calm", #{~"a" => Apart}), Judge(~"noisy", #{~"a" => Wide})], [~"a"]),
+    Compared = [{Name, Outcome, IsApart} || #{name := Name, role := compared, outcome := Outcome, apart := IsApart} <- Judgements],
+    ?assertEqual([{~"calm", faster, true}, {~"noisy", unsure, false}, {~"all", faster, true}], Compared),
+    Outcome = fun(Judges) -> [O || #{role := compared, outcome := O} <- judged(Judges, [~"a", ~"b"])] end,
+    ?assertEqual([unsure, unsure, unsure], Outcome([Judge(Name, #{~"a" => Opposite}) || Name <- [~"one", ~"two"]])),
+    ?assertEqual([unsure], Outcome([Judge(~"one", #{~"a" => Wide, ~"b" => Wide})])),
+    ?assertEqual([faster], Outcome([Judge(~"one", #{~"a" => Wide, ~"b" => {0.9, 0.88, 0.92}})])),
+    %% The control's own judgement has none beside it.
+    ?assertMatch([slower, slower], [O || #{role := control, name := Name, outcome := O} <- Judgements, Name =/= ~"all"]),
+    [?assertMatch({match, [_]}, re:run(report_fixture:text(Text), ~"unsure \\(not apart from the control\\)(?=\n|</td>)", [global]))
+     || Text <- [ertslab_judges_page:table(Judgements), ertslab_xml:render(ertslab_judges_page:front(Judgements))]].
+
 the_bound_is_that_of_the_comparisons(_) ->
     Outcomes = fun(Within, Ratio) ->
                        [O || #{outcome := O} <- judged([within(Within, judge(Name, #{~"a" => Ratio})) || Name <- [~"one", ~"two"]], [~"a"])]
@@ -97,7 +122,7 @@ page_and_table_name_each_program(Config) ->
 %% As wide as the program's own control; that of the mean is between them here.
 each_program_has_its_own_noise(_) ->
     Judge = fun(Name, Width) ->
-                    Row = #{metric => ~"a", label => ~"copy", role => control, ratio => ratio({1.0, 1 / Width, Width})},
+                    Row = #{metric => ~"a", label => ~"copy", role => control, ratio => ratio({1.0, 1 / Width, Width}), to_control => none},
                     #{plan => #{experiment => Name, same_within => 0.01, quick => false}, void => [],
                       cases => [#{rows => [Row, Row#{label := ~"quicker", role := compared}]}]}
             end,

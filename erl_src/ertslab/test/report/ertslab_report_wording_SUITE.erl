@@ -4,7 +4,7 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, a_first_impression_is_no_verdict/1, times_as_fast/1, percent_below_half_as_much_again/1, slower/1, both_directions/1,
-         all_the_same/1, bound_is_the_plans/1, unsure_says_how_many_pairs/1, exact_sameness/1,
+         all_the_same/1, bound_is_the_plans/1, unsure_says_how_many_pairs/1, what_is_not_apart_from_the_control_is_told/1, exact_sameness/1,
          exact_change_of_another_unit/1, change_from_zero/1, varying/1, no_ratio/1, void_comes_first/1,
          control_is_named/1, control_alone_is_judged/1, strongest_leads/1, cases_are_told_apart/1,
          command_can_be_repeated/1, command_is_quoted/1]).
@@ -13,7 +13,8 @@
 
 all() ->
     [a_first_impression_is_no_verdict, times_as_fast, percent_below_half_as_much_again, slower, both_directions, all_the_same,
-     bound_is_the_plans, unsure_says_how_many_pairs, exact_sameness, exact_change_of_another_unit,
+     bound_is_the_plans, unsure_says_how_many_pairs, what_is_not_apart_from_the_control_is_told,
+     exact_sameness, exact_change_of_another_unit,
      change_from_zero, varying, no_ratio, void_comes_first, control_is_named, control_alone_is_judged,
      strongest_leads, cases_are_told_apart, command_can_be_repeated, command_is_quoted].
 
@@ -74,6 +75,27 @@ unsure_says_how_many_pairs(Config) ->
     ?assertMatch(#{claim := ~"No difference between stock and quicker is shown.", tone := unsure}, Verdict),
     says(~"Settling all results would take about 49 more pairs.", Verdict),
     says(~"Settling all results would take over 1000 more pairs.", verdict(Config, Unsure(~"more_than_1000"))).
+
+%% Its number of pairs is not estimated, so only the other results would be settled.
+what_is_not_apart_from_the_control_is_told(Config) ->
+    Row = fun(Metric, Ratio) -> #{Metric => (row(Metric, ~"quicker", Ratio, ~"unsure"))#{~"to_control" => ratio(1.01, 0.98, 1.04)}} end,
+    One = Row(~"walk", ratio(1.05, 1.03, 1.07)),
+    Verdict = verdict(Config, One),
+    ?assertMatch(#{claim := ~"No difference between stock and quicker is shown.", tone := unsure}, Verdict),
+    says(~"2 results in all: 1 same, 1 unsure.", Verdict),
+    says(~"1 result differs from the baseline, but not from the control.", Verdict),
+    says(~"2 results differ from the baseline, but not from the control.",
+         verdict(Config, maps:merge(One, Row(~"fold", ratio(0.95, 0.93, 0.98))))),
+    Unsure = (row(~"fold", ~"quicker", ratio(0.95, 0.8, 1.1), ~"unsure"))#{~"more_pairs" := 49, ~"to_control" => ratio(0.95, 0.8, 1.1)},
+    says(~"Settling all other results would take about 49 more pairs.", verdict(Config, One#{~"fold" => Unsure})),
+    Data = data(Config, summary(One)),
+    [begin
+         Text = report_fixture:text(Chars),
+         ?assertMatch({_, _}, binary:match(Text, ~"unsure (not apart from the control)"), Text),
+         ?assertEqual(nomatch, binary:match(Text, ~"changed:"), Text)
+     end || Chars <- [ertslab_report_html:page([Data], []), ertslab_report_html:page([Data, Data], []),
+                      ertslab_report_markdown:page([Data], []), ertslab_report_markdown:page([Data, Data], []),
+                      ertslab_table:render(Data)]].
 
 exact_sameness(Config) ->
     ?assertMatch(#{claim := ~"quicker gives exactly what stock gives, in every result."},

@@ -32,13 +32,18 @@ one_pair_has_no_spread(_) ->
     ?assertEqual(none, ertslab_pilot:spread(plan(), work, [sample(1, 0, 10), sample(1, 1, 11)])).
 
 effect_shrinks_with_pairs(_) ->
-    [#{effect := Few}] = ertslab_pilot:smallest_effects([{work, 0.05}], 10, 4),
-    [#{effect := Many}] = ertslab_pilot:smallest_effects([{work, 0.05}], 40, 4),
+    [#{effect := Few}] = ertslab_pilot:smallest_effects([{work, 0.05}], 10, 4, true),
+    [#{effect := Many}] = ertslab_pilot:smallest_effects([{work, 0.05}], 40, 4, true),
     ?assert(abs(math:log(1 + Few) / math:log(1 + Many) - 2) < 1.0e-9).
 
-%% By hand: (1.960 + 0.842) * 0.02 / sqrt(20 * 3/pi) = 0.01282.
+%% By hand: (1.960 + 0.842) * 0.02 / sqrt(20 * 3/pi) = 0.01282; beside a control (1.960 + 1.0) * 0.02 / sqrt(20 * 3/pi)
+%% = 0.01355.
 effect_is_that_of_the_verdict(_) ->
-    ?assert(abs(math:log(1 + ertslab_verdict:smallest_effect(0.02, 20, 1)) - 0.01282) < 2.0e-5).
+    Effect = fun(Comparisons, Control) -> math:log(1 + ertslab_verdict:smallest_effect(0.02, 20, Comparisons, Control)) end,
+    ?assert(abs(Effect(1, false) - 0.01282) < 2.0e-5),
+    ?assert(abs(Effect(1, true) - 0.01355) < 2.0e-5),
+    %% The normal quantile of 1 - 0.05 / 2000 / 2 is 4.215.
+    ?assert(abs(Effect(2000, true) - (4.215 + 1.0) * 0.02 / math:sqrt(20 * 3 / math:pi())) < 2.0e-5).
 
 %% The median of 10, 20, 90 differs from pair to pair, the floor does not.
 spread_is_by_the_estimator(_) ->
@@ -171,4 +176,5 @@ values(Pair, Arm, Values) ->
     #{type => sample, metric => work, 'case' => 0, pair => Pair, arm => Arm, values => Values}.
 
 plan() ->
-    #{baseline => 0, estimator => typical, metrics => [#{name => work}], arms => [a, b], cases => [#{}], rounds => cases}.
+    #{baseline => 0, estimator => typical, metrics => [#{name => work}], arms => [a, b], cases => [#{}], rounds => cases,
+      control => null}.

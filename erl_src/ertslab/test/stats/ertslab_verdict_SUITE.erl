@@ -10,7 +10,9 @@
          too_few_pairs/1, pairs_to_exclude_one/1, pairs_to_fit/1,
          pairs_for_a_family/1, at_least_one_more/1, more_than_1000/1,
          measured_ratios/1, each_estimator_has_its_least_pairs/1, wrong_input/1, power_to_exclude_one/1,
-         power_to_fit/1]).
+         power_to_fit/1, apart_from_both_stays_changed/1, apart_from_the_baseline_only_is_unsure/1,
+         apart_on_opposite_sides_is_unsure/1, without_a_ratio_to_a_control_all_stays/1, other_verdicts_stay/1,
+         confirmation_takes_more_pairs/1, effect_beside_a_control/1]).
 
 suite() ->
     [{timetrap, {minutes, 10}}].
@@ -19,7 +21,9 @@ all() ->
     [changed, small_change, adjusted_p, same, at_the_bound, too_few_pairs,
      pairs_to_exclude_one, pairs_to_fit, pairs_for_a_family,
      at_least_one_more, more_than_1000, each_estimator_has_its_least_pairs, measured_ratios, wrong_input,
-     power_to_exclude_one, power_to_fit].
+     power_to_exclude_one, power_to_fit, apart_from_both_stays_changed, apart_from_the_baseline_only_is_unsure,
+     apart_on_opposite_sides_is_unsure, without_a_ratio_to_a_control_all_stays, other_verdicts_stay, confirmation_takes_more_pairs,
+     effect_beside_a_control].
 
 %% The three answers
 
@@ -162,6 +166,65 @@ wrong_input(_) ->
                   ertslab_verdict:verdict(maps:remove(Key, Ratio), #{}))
      || Key <- maps:keys(Ratio)],
     ok.
+
+%% Beside a control
+
+apart_from_both_stays_changed(_) ->
+    [?assertEqual(row(Ratio, ToControl), ertslab_verdict:beside_control(row(Ratio, ToControl)))
+     || {Ratio, ToControl} <- [{{1.02, 1.08}, {1.0001, 1.04}}, {{0.92, 0.98}, {0.9, 0.9999}},
+                               %% The bound is not asked again.
+                               {{1.02, 1.08}, {1.001, 1.003}}]].
+
+%% An end at 1 does not exclude it.
+apart_from_the_baseline_only_is_unsure(_) ->
+    [?assertEqual((row(Ratio, ToControl))#{verdict := unsure}, ertslab_verdict:beside_control(row(Ratio, ToControl)))
+     || {Ratio, ToControl} <- [{{1.02, 1.08}, {0.99, 1.05}}, {{0.92, 0.98}, {0.95, 1.01}}, {{1.02, 1.08}, {1.0, 1.05}},
+                               {{0.92, 0.98}, {0.95, 1.0}}, {{1.02, 1.08}, {too_few, too_few}}, {{0.92, 0.98}, {none, none}}]].
+
+apart_on_opposite_sides_is_unsure(_) ->
+    [?assertEqual((row(Ratio, ToControl))#{verdict := unsure}, ertslab_verdict:beside_control(row(Ratio, ToControl)))
+     || {Ratio, ToControl} <- [{{1.02, 1.08}, {0.9, 0.95}}, {{0.92, 0.98}, {1.05, 1.1}}]].
+
+%% The control's own row, a comparison without a control, a control with too few pairs, a baseline, exact counts, and a count
+%% that was zero.
+without_a_ratio_to_a_control_all_stays(_) ->
+    Row = (row({1.02, 1.08}, {0.9, 1.1}))#{to_control := none},
+    [?assertEqual(Same, ertslab_verdict:beside_control(Same))
+     || Same <- [Row, Row#{ratio := none}, Row#{ratio := #{estimate => 1.5, exact => true}}]].
+
+other_verdicts_stay(_) ->
+    Row = row({1.02, 1.08}, {0.9, 1.1}),
+    [?assertEqual(Row#{verdict := Verdict}, ertslab_verdict:beside_control(Row#{verdict := Verdict}))
+     || Verdict <- [same, unsure, void, varying, none]].
+
+row({Low, High} = Interval, {ControlLow, ControlHigh}) ->
+    #{verdict => changed, more_pairs => none, ratio => ratio((Low + High) / 2, Interval, Interval),
+      to_control => #{estimate => 1.0, low => ControlLow, high => ControlHigh}}.
+
+%% By hand: (1.960 + 1.0)^2 / (1.960 + 0.842)^2 = 1.116 times as many; what is to be the same is not confirmed.
+confirmation_takes_more_pairs(_) ->
+    Ratio = ratio(1.015, {0.9, 1.2}, {0.95, 1.1}),
+    ?assert(abs(needed(Ratio#{sd_log := 0.1}, #{control => true}) / needed(Ratio#{sd_log := 0.1}, #{}) - 1.116) < 0.01),
+    ?assertEqual(needed(Ratio, #{}), needed(Ratio, #{control => false})),
+    Near = ratio(1.0, {0.9, 1.2}, {0.95, 1.1}),
+    ?assertEqual(needed(Near, #{}), needed(Near, #{control => true})).
+
+%% By simulation: with the smallest effect about 80% of the experiments pass both tests. Arm, baseline and control have the same
+%% noise. For four results the first step of Holm asks for a p value of 0.0125.
+effect_beside_a_control(_) ->
+    {Pairs, Sd, Count, Results} = {50, 0.03, 400, 4},
+    Effect = math:log(1 + ertslab_verdict:smallest_effect(Sd, Pairs, Results, true)),
+    Arm = fun(State) -> lists:mapfoldl(fun(_, S) -> rand:normal_s(0.0, Sd * Sd / 2, S) end, State, lists:seq(1, Pairs)) end,
+    Ratio = fun(Base, Own) -> ertslab_stats:ratio([math:exp(X) || X <- Base], [math:exp(Effect + X) || X <- Own]) end,
+    {Found, _} = lists:foldl(
+                   fun(_, {Sum, State0}) ->
+                           {Base, State1} = Arm(State0),
+                           {Copy, State2} = Arm(State1),
+                           {Own, State} = Arm(State2),
+                           #{p := P} = First = Ratio(Base, Own),
+                           {Sum + passed(P * Results =< 0.05 andalso ertslab_verdict:is_confirmed(First, Ratio(Copy, Own))), State}
+                   end, {0, rand:seed_s(exsss, {1, 2, 3})}, lists:seq(1, Count)),
+    ?assert(Found / Count > 0.74 andalso Found / Count < 0.88, Found).
 
 %% By simulation: with the pairs asked for about 80% of the experiments are
 %% settled. 400 experiments have a standard error of 2%.
