@@ -96,13 +96,19 @@ ours(#{measured := Measured, built := Built} = State, History0) ->
         {Answer, _} -> cost(Answer, length(Measured), [0 | Built])
     end.
 
-%% Before the culprit is named, it is measured against its parent.
-verified(#{among := Among, parent := Parent, culprit := Culprit}, #{steps := Steps} = History) ->
-    {Ratio, _} = reading(Culprit, Parent, History),
-    case abs(Ratio) >= ?BOUND andalso abs(Ratio) > ?SIGNIFICANT * ?ERROR of
+%% Before the culprit is named, it is measured against its parent, and against the control, which is the parent as well. The errors
+%% of the two ratios have a correlation of 1/2, since they have the runs of the culprit in common.
+verified(#{among := Among, parent := Parent, culprit := Culprit}, #{steps := Steps, levels := Levels} = History0) ->
+    {Ratio, History} = reading(Culprit, Parent, History0),
+    True = element(Culprit + 1, Levels) - element(Parent + 1, Levels),
+    {Other, _} = reading(Culprit, Parent, History),
+    ToControl = True + (Ratio - True) / 2 + math:sqrt(3 / 4) * (Other - True),
+    case abs(Ratio) >= ?BOUND andalso lists:all(fun(R) -> is_significant(R, Ratio) end, [Ratio, ToControl]) of
         true -> named(Among, Steps);
         false -> unsure
     end.
+
+is_significant(Ratio, Side) -> Ratio * Side > 0 andalso abs(Ratio) > ?SIGNIFICANT * ?ERROR.
 
 named(Among, Steps) ->
     case [Commit || Commit <- Among, lists:member(Commit, Steps)] of

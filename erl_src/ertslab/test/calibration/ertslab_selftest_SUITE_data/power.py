@@ -13,8 +13,9 @@ product so far in the order of the p values.
 
 A comparison has three arms (stock, its control, the variant) and two metrics.
 The variant's first metric is faster by the effect. It counts as found where
-that row is `changed' and neither metric of the control is, which would make
-the comparison void.
+that row is `changed', the interval of its ratio to the control is below 1 too,
+and neither metric of the control is `changed', which would make the comparison
+void.
 """
 
 import sys
@@ -71,18 +72,25 @@ def holm(ps):
     return adjusted
 
 
+def p_values(logs, p_of):
+    ranks = stats.rankdata(np.abs(logs), axis=-1)
+    return p_of[np.rint(np.where(logs > 0, ranks, 0).sum(-1)).astype(int)]
+
+
 def chunk(random, comparisons, pairs, effect, p_of):
     """How many of so many comparisons find the effect."""
     runs = run_logs(random, comparisons, pairs)
     runs[:, 2, 0] *= 1 - effect
     logs = np.log(runs[:, 1:] / runs[:, :1]).reshape(comparisons, 4, pairs)
-    ranks = stats.rankdata(np.abs(logs), axis=-1)
-    ps = p_of[np.rint(np.where(logs > 0, ranks, 0).sum(-1)).astype(int)]
+    ps = p_values(logs, p_of)
     ratio = np.exp(hodges_lehmann(logs))
+    to_control = np.log(runs[:, 2, 0] / runs[:, 1, 0])
+    confirmed = ((p_values(to_control, p_of) <= LEVEL)
+                 & (hodges_lehmann(to_control) < 0))
     changed = ((ps <= LEVEL) & (holm(ps) <= LEVEL)
                & ((ratio >= 1 + BOUND) | (ratio <= 1 - BOUND)))
     void = changed[:, 0] | changed[:, 1]
-    return int((changed[:, 2] & (ratio[:, 2] < 1) & ~void).sum())
+    return int((changed[:, 2] & (ratio[:, 2] < 1) & confirmed & ~void).sum())
 
 
 def main():
