@@ -53,13 +53,13 @@ shown(#{before := Before, tried := Tried, turns := Turns, metrics := Metrics}, O
                                   without => Before, with => Tried, metrics => [as_json(Metric) || Metric <- Metrics],
                                   turns => [maps:map(fun(_, Value) -> known(Value) end, Turn) || Turn <- Turns]});
         #{} ->
-            [io_lib:format("~ts of ~ts: ~ts=~w in ~b turns, and ~w as it was in ~b others.~n",
-                           [Process, Node, Flag, Tried, length(Turns) div 2, Before, length(Turns) div 2]),
+            [io_lib:format("~ts of ~ts: ~b turns with ~ts=~w, and ~b with the value before, ~w.~n",
+                           [Process, Node, length(Turns) div 2, Flag, Tried, length(Turns) div 2, Before]),
              ["The process had this value already: all turns are alike.\n" || Before =:= Tried],
              $\n,
-             row(["", "as it was", "with it", "ratio", "95 % interval", ""]),
+             row(["", "before", "with it", "ratio", "95 % interval", ""]),
              [row(cells(Metric)) || Metric <- Metrics],
-             "\nProcessor time is the time that the process was scheduled in, collections included.\nThe flag is as it was.\n"]
+             "\nProcessor time is the time that the process was scheduled in, collections included.\nThe flag has its value from before.\n"]
     end.
 
 known(unknown) -> null;
