@@ -141,10 +141,14 @@ receives(Status, Own) ->
     case Status of
         waiting when length(Scan) < length(Own) -> [];
         waiting -> Scan;
-        _ -> [One || One <- Scan, goes_through_all(One)]
+        _ -> [One || One <- Scan, goes_through_all(One, Own)]
     end.
 
-goes_through_all(#{loops := Loops, polls := Polls}) -> Polls orelse not Loops.
+%% In a clause of a receive with a marker it is reached only after the message that this one waits for. Until then it takes no time.
+goes_through_all(#{nested := true} = One, Own) ->
+    not lists:any(fun(#{verdict := Verdict}) -> Verdict =:= marker end, Own)
+        andalso goes_through_all(maps:remove(nested, One), Own);
+goes_through_all(#{loops := Loops, polls := Polls}, _Own) -> Polls orelse not Loops.
 
 %% Those that may scan, where the others do.
 unknown(Status, Own) ->
@@ -152,7 +156,7 @@ unknown(Status, Own) ->
     case {Status, receives(Status, Own -- Unknown)} of
         {waiting, Scan} when length(Scan) + length(Unknown) < length(Own) -> [];
         {waiting, _} -> Unknown;
-        {_, []} -> [One || One <- Unknown, goes_through_all(One)];
+        {_, []} -> [One || One <- Unknown, goes_through_all(One, Own)];
         {_, _} -> []
     end.
 

@@ -11,7 +11,8 @@
          faults_are_complete/1, loop_counts_only_where_it_waits/1, tenth_of_the_looks/1,
          fun_is_one_of_its_function/1, what_is_unknown_is_no_finding/1, start_behind_a_mailbox_is_a_known_fault/1,
          one_that_does_not_answer_costs_only_itself/1, judging_is_limited/1,
-         looping_receive_counts_where_it_polls/1, flush_of_a_monitor_scans/1, undecided_receive_is_told/1, undecided_receive_of_a_module_is_told/1,
+         looping_receive_counts_where_it_polls/1, receive_behind_a_marker_is_not_named/1,
+         file_of_a_deep_mailbox_is_told/1, flush_of_a_monitor_scans/1, undecided_receive_is_told/1, undecided_receive_of_a_module_is_told/1,
          silent_process_is_told_of/1, processes_alike_are_told_of_once/1,
          other_names_are_other_processes/1,
          kind_that_was_not_looked_at_is_told_of/1, unknown_one_is_told_of_with_its_kind/1,
@@ -186,7 +187,8 @@ all() ->
      versions_of_faults, faults_that_looking_meets, faults_are_complete, loop_counts_only_where_it_waits, tenth_of_the_looks,
      fun_is_one_of_its_function, what_is_unknown_is_no_finding, start_behind_a_mailbox_is_a_known_fault,
      one_that_does_not_answer_costs_only_itself, judging_is_limited,
-     looping_receive_counts_where_it_polls, flush_of_a_monitor_scans, undecided_receive_is_told, undecided_receive_of_a_module_is_told,
+     looping_receive_counts_where_it_polls, receive_behind_a_marker_is_not_named, file_of_a_deep_mailbox_is_told,
+     flush_of_a_monitor_scans, undecided_receive_is_told, undecided_receive_of_a_module_is_told,
      silent_process_is_told_of, processes_alike_are_told_of_once, other_names_are_other_processes,
      kind_that_was_not_looked_at_is_told_of, unknown_one_is_told_of_with_its_kind,
      kind_takes_in_no_other_kind, complete_leaves_no_more_than_it_promises,
@@ -1863,6 +1865,17 @@ looping_receive_counts_where_it_polls(_) ->
            end,
     ?assertEqual({[3], [], []}, {Join(running, true), Join(running, false), Join(waiting, true)}).
 
+%% As in io:execute_request/3, where another receive follows the message that tells of the end of the process that was asked.
+receive_behind_a_marker_is_not_named(_) ->
+    Inner = #{function => {f, 0}, file => "m.erl", line => 9, verdict => scans, loops => false, nested => true, polls => true},
+    Outer = Inner#{line := 4, nested := false, polls := false},
+    Suspect = suspect(#{usual_depth => 5000, samples => [{running, [{m, f, 0}], 5}, {waiting, [{m, f, 0}], 5}]}),
+    Named = fun(Own) -> [Line || #{line := Line} <- diagnose_receives:join(Suspect, #{m => {ok, Own}})] end,
+    ?assertEqual([], Named([Outer#{verdict := marker}, Inner])),
+    ?assertEqual([], diagnose_receives:undecided(Suspect, #{m => {ok, [Outer#{verdict := marker}, Inner#{verdict := unknown}]}})),
+    ?assertEqual([9], Named([Outer#{verdict := takes_any}, Inner])),
+    ?assertEqual([9], Named([Outer#{verdict := marker}, Inner#{nested := false}])).
+
 %% The compiler gives the receive of demonitor/2 a marker, which the reference of an older monitor does not have.
 flush_of_a_monitor_scans(_) ->
     Receive = #{function => {flush_monitor_messages, 3}, file => "erts_internal.erl", line => 516, verdict => marker, loops => true,
@@ -2149,10 +2162,25 @@ arrivals_of_one(Waiting, Spec) ->
     Consumer = spawn(fun() -> receive stop -> ok end end),
     _ = [Consumer ! {deliver, 0, ~"x"} || _ <- lists:seq(1, Waiting)],
     _ = erlang:trace_pattern('receive', Spec, []),
-    Producer = spawn(fun Sends() -> Consumer ! {deliver, 1, ~"x"}, gen_server:cast(Consumer, {seen, 1}), timer:sleep(5), Sends() end),
+    Producer = spawn(fun Sends() -> Consumer ! {deliver, 1, ~"x"}, gen_server:cast(Consumer, {seen, 1}), [Consumer ! {io_reply, 0, ok} || _ <- lists:seq(1, 30)],
+                             timer:sleep(5), Sends() end),
     Arrivals = diagnose_probe:arrivals([Consumer]),
     [true = exit(Pid, kill) || Pid <- [Producer, Consumer]],
     {Arrivals, erlang:trace_info('receive', match_spec)}.
+
+%% Who writes by messages to the process of a file waits for that, and the process itself goes through no rows.
+file_of_a_deep_mailbox_is_told(_) ->
+    Deep = fun(Times) ->
+                   Suspect = suspect(#{usual_depth => 5000, depth => 5000, by_file => Times,
+                                       samples => [{waiting, [{io, execute_request, 3}, {m, handle_cast, 2}], 20}]}),
+                   [#{signs := Signs}] = found(#{suspects => [Suspect]}, []),
+                   hd([Advice || #{kind := deep_mailbox, advice := Advice} <- Signs])
+           end,
+    ?assertEqual({true, false}, {has("open it raw", Deep(20)), has("open it raw", Deep(2))}),
+    File = suspect(#{samples => [{running, [{prim_file, write_1, 2}, {file_io_server, put_chars, 4}], 20}], reductions => 6.0e6, depth => 0,
+                     answer_ms => 0}),
+    [#{signs := [#{kind := busy_process, advice := Writes}]}] = found(#{suspects => [File]}, []),
+    ?assertEqual({true, false}, {has("without the mode raw", Writes), has("loop over growing data", Writes)}).
 
 %% The VM tells them when they come; nothing is known of those that wait already.
 what_comes_to_a_deep_mailbox_is_told_of(_) ->

@@ -16,13 +16,14 @@
 %% guarded: its guard asks more of them, such as that they differ.
 -type received() :: #{function := function_name(), file := file:filename(), line := non_neg_integer(),
                       mark := mailbox_audit_marks:mark(), clauses := [clause()], timeout := none | zero | some,
-                      spawned := boolean(), loops := boolean(), shape := non_neg_integer()}.
+                      spawned := boolean(), loops := boolean(), nested := boolean(), shape := non_neg_integer()}.
 %% spawned: in a fun that is given to a function that starts a process. loops: in a fun that calls itself by its name.
+%% nested: in a clause of another receive, so it is reached only after a message of that clause.
 %% shape: a hash of patterns and guards, the same wherever they stand, and whatever the function does before.
 -type seen() :: #{receives := [received()], exports := [function_name()],
                   calls := [{function_name(), mfa()}]}.
 
--record(walk, {lines, module, file = "", imports = #{}, function, spawned = false, loops = false}).
+-record(walk, {lines, module, file = "", imports = #{}, function, spawned = false, loops = false, nested = false}).
 
 -define(SPAWNS, [spawn, spawn_link, spawn_monitor, spawn_opt, spawn_request]).
 
@@ -63,11 +64,13 @@ form(_, State) -> State.
 %% variables with a value, before and, in what is returned, after it.
 walk({var, _, Name}, Bound, _Walk, Found) -> {Bound#{Name => true}, Found};
 walk({'receive', Anno, Clauses}, Bound, Walk, Found) ->
-    walk(Clauses, Bound, Walk, [{received, received(Anno, Clauses, none, Bound, Walk)} | Found]);
+    walk(Clauses, Bound, Walk#walk{nested = true}, [{received, received(Anno, Clauses, none, Bound, Walk)} | Found]);
 walk({'receive', Anno, Clauses, Timeout, Body}, Bound, Walk, Found) ->
     Received = {received, received(Anno, Clauses, timeout(Timeout), Bound, Walk)},
     {AfterTimeout, More} = walk(Timeout, Bound, Walk, [Received | Found]),
-    branches([Body | [[Clause] || Clause <- Clauses]], AfterTimeout, Walk, More);
+    {AfterBody, InBody} = walk(Body, AfterTimeout, Walk, More),
+    {AfterClauses, InClauses} = walk(Clauses, AfterTimeout, Walk#walk{nested = true}, InBody),
+    {maps:merge(AfterBody, AfterClauses), InClauses};
 walk({Match, _, Pattern, Value}, Bound, Walk, Found)
   when Match =:= match; Match =:= maybe_match; Match =:= generate; Match =:= b_generate; Match =:= m_generate;
        Match =:= generate_strict; Match =:= b_generate_strict; Match =:= m_generate_strict ->
@@ -109,9 +112,9 @@ is_called(Name, Node) when is_tuple(Node) -> is_called(Name, tuple_to_list(Node)
 is_called(Name, [First | Rest]) -> is_called(Name, First) orelse is_called(Name, Rest);
 is_called(_, _) -> false.
 
-%% What is bound in a fun or a comprehension stays there.
+%% What is bound in a fun or a comprehension stays there, and it has a frame of its own on the stack.
 inner(Parts, Bound, Walk, Found) ->
-    {_, More} = walk(Parts, Bound, Walk, Found),
+    {_, More} = walk(Parts, Bound, Walk#walk{nested = false}, Found),
     {Bound, More}.
 
 call(Called, Args, Bound, Walk, Found) ->
@@ -152,10 +155,10 @@ fun_of({'fun', _, {function, {atom, _, Module}, {atom, _, Name}, {integer, _, Ar
 fun_of(_, _Walk) -> [].
 
 received(Anno, Clauses, Timeout, Bound, #walk{function = Function, file = File, spawned = Spawned, loops = Loops,
-                                                lines = Lines}) ->
+                                                nested = Nested, lines = Lines}) ->
     Mark = erl_anno:line(Anno),
     #{function => Function, file => File, line => maps:get(Mark, Lines), mark => Mark, timeout => Timeout,
-      spawned => Spawned, loops => Loops, clauses => [clause(Clause, Bound) || Clause <- Clauses],
+      spawned => Spawned, loops => Loops, nested => Nested, clauses => [clause(Clause, Bound) || Clause <- Clauses],
       shape => shape(Clauses, Bound)}.
 
 timeout({integer, _, 0}) -> zero;

@@ -12,11 +12,11 @@
 -type finding() :: #{module := module(), function := mailbox_audit_receives:function_name(),
                      file := file:filename(), line := non_neg_integer(),
                      verdict := mailbox_audit_verdict:verdict(), reason := string(),
-                     spawned := boolean(), loops := boolean(), polls := boolean(),
+                     spawned := boolean(), loops := boolean(), nested := boolean(), polls := boolean(),
                      reachable_from := [mailbox_audit_reach:reached()],
                      identity := string()}.
 %% file: as the compiler knew it. spawned: it runs in a process that is started
-%% for it. loops: it is in a fun that calls itself.
+%% for it. loops: it is in a fun that calls itself. nested: it is in a clause of another receive.
 %% polls: it does not wait (`after 0'). reachable_from: exported functions, the nearest first, with how many
 %% calls away they are. identity: the same as long as patterns and guards are.
 
@@ -26,9 +26,10 @@
 %% What of the modules was judged.
 
 -type of_module() :: #{function := mailbox_audit_receives:function_name(), file := file:filename(),
-                       line := non_neg_integer(), verdict := mailbox_audit_verdict:verdict(), loops := boolean(), polls := boolean()}.
+                       line := non_neg_integer(), verdict := mailbox_audit_verdict:verdict(), loops := boolean(),
+                       nested := boolean(), polls := boolean()}.
 %% loops: the function is called again from what it calls, within its module; or a fun around the receive calls itself.
-%% polls: the receive does not wait.
+%% nested: the receive is in a clause of another one. polls: it does not wait.
 
 -type report() :: #{modules := non_neg_integer(), findings := [finding()], skipped := [skipped()],
                     outdated := [skipped()], perhaps_outdated := [skipped()]}.
@@ -77,7 +78,7 @@ judged_module(Beam, Options) ->
 
 with_loops(#{module := Module, findings := Findings, calls := Calls}) ->
     Graph = mailbox_audit_reach:graph([{Module, [], Calls}]),
-    [(maps:with([function, file, line, verdict, polls], Finding))
+    [(maps:with([function, file, line, verdict, nested, polls], Finding))
          #{loops => Loops orelse mailbox_audit_reach:calls_itself({Module, Name, Arity}, Graph)}
      || #{function := {Name, Arity}, loops := Loops} = Finding <- Findings].
 
@@ -202,7 +203,7 @@ said(_, Code) ->
 findings(Module, Receives, Said) ->
     [begin
          {Verdict, Reason} = mailbox_audit_verdict:judge(Received, Said),
-         (maps:with([function, file, line, spawned, loops], Received))
+         (maps:with([function, file, line, spawned, loops, nested], Received))
              #{module => Module, verdict => Verdict, reason => Reason, identity => Identity,
                polls => maps:get(timeout, Received) =:= zero}
      end || {Received, Identity} <- lists:zip(Receives, identities(Module, Receives))].

@@ -14,7 +14,7 @@
          only_copies_of_what_is_inlined_count/1, code_that_nothing_calls/1, options_before_the_markers/1,
          module_says_which_functions_loop/1, every_kind_of_target/1, targets_that_are_none/1, kernel_lists_the_known_ones/1,
          progress_that_fails/1, records_in_records/1, code_in_code/1, judging_is_limited/1, options_without_markers/1,
-         options_that_are_not_for_the_judge/1, code_of_others_is_not_run/1, exported_by_an_option/1, named_funs_run_elsewhere/1,
+         options_that_are_not_for_the_judge/1, code_of_others_is_not_run/1, exported_by_an_option/1, named_funs_run_elsewhere/1, nested_receives_are_told_apart/1,
          value_before_its_pattern/1, bad_targets_and_options/1]).
 
 
@@ -31,7 +31,7 @@ all() ->
      module_says_which_functions_loop, targets_that_are_none,
      kernel_lists_the_known_ones, progress_that_fails, records_in_records, code_in_code, judging_is_limited,
      options_without_markers, options_that_are_not_for_the_judge, code_of_others_is_not_run, exported_by_an_option,
-     named_funs_run_elsewhere, value_before_its_pattern, bad_targets_and_options].
+     named_funs_run_elsewhere, nested_receives_are_told_apart, value_before_its_pattern, bad_targets_and_options].
 
 five_planted_receives(Config) ->
     ?assertEqual([{{looks_like_any, 1}, scans}, {{marker, 1}, marker}, {{no_clauses, 1}, no_clauses},
@@ -457,6 +457,16 @@ named_funs_run_elsewhere(Config) ->
     {ok, Receives} = mailbox_audit:module(Beam),
     ?assertEqual([{f, true}, {g, false}, {h, false}, {k, true}, {k, false}],
                  [{Name, Loops} || #{function := {Name, _}, loops := Loops} <- Receives]).
+
+%% What follows a message of another receive: in its clause, not after its time-out, and not in a fun.
+nested_receives_are_told_apart(Config) ->
+    _ = of_text("f(X) -> receive {X, a} -> receive b -> ok after 0 -> ok end after 9 -> receive c -> receive d -> ok end end end.\n"
+                "g(X) -> receive X -> fun() -> receive e -> ok end end end, receive f -> ok end.", Config),
+    {ok, Beam} = file:read_file(filename:join(proplists:get_value(priv_dir, Config), "text.beam")),
+    {ok, Receives} = mailbox_audit:module(Beam),
+    ?assertEqual([{f, false, false}, {f, false, false}, {f, true, false}, {f, true, true}, {g, false, false}, {g, false, false},
+                  {g, false, false}],
+                 lists:sort([{Name, Nested, Polls} || #{function := {Name, _}, nested := Nested, polls := Polls} <- Receives])).
 
 %% What is matched has no value yet while its value is waited for.
 value_before_its_pattern(Config) ->

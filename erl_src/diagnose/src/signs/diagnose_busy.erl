@@ -316,7 +316,7 @@ begins_again(#{samples := Samples, usual_depth := 0, reductions := Reductions} =
     Sleeps = looks([Sample || {_, [{timer, sleep, 1} | _], _} = Sample <- Waits]),
     Loops = looks([Sample || {_, [Frame | _], _} = Sample <- Waits, is_of_behaviour(Frame)]),
     [busy_sign(Suspect, Function, Times, Samples,
-               of_dets(
+               of_files(
                  Suspect,
                  ["It works in ", label(Function), ", pauses for a moment, and begins again. If it goes through all of its data (what has"
                   " expired, a poll), handle only what changed, keep an index by time (an ordered_set), delete by one ets:select_delete/2"
@@ -344,9 +344,13 @@ is_one_free(#{}) -> false.
 
 serving_advice(Suspect, Function) -> own_advice(Suspect, own_serving_advice(Function)).
 
-%% Such a table works for others, whatever it looks like.
-of_dets(#{label := {dets, _, _}} = Suspect, Otherwise) -> diagnose_otp_servers:advice(Suspect, Otherwise);
-of_dets(#{}, Otherwise) -> Otherwise.
+%% Such a table works for others, whatever it looks like; so does the process of a file.
+of_files(#{label := {dets, _, _}} = Suspect, Otherwise) -> diagnose_otp_servers:advice(Suspect, Otherwise);
+of_files(#{samples := Samples}, Otherwise) ->
+    case 2 * looks([One || {_, Stack, _} = One <- Samples, lists:keymember(file_io_server, 1, Stack)]) >= looks(Samples) of
+        true -> diagnose_mailboxes:file_advice();
+        false -> Otherwise
+    end.
 
 %% A server of OTP has an advice of its own. Of any other process, what it goes through all the time comes first.
 own_advice(Suspect, Otherwise) -> diagnose_otp_servers:advice(Suspect, [walk(Suspect), Otherwise]).
@@ -409,7 +413,7 @@ long_run_advice(_) ->
 
 loop_sign(#{samples := Samples} = Suspect, {Function, Times}) ->
     busy_sign(Suspect, Function, Times, Samples,
-              of_dets(Suspect, [walk(Suspect), "It runs all the time, in ", label(Function),
+              of_files(Suspect, [walk(Suspect), "It runs all the time, in ", label(Function),
                ". If it is meant to compute for that long (a batch), leave it, or give it priority low if nobody waits for it: then it is"
                " not reported. Otherwise check whether this work ends: it may be a loop over growing data, a behaviour that keeps itself at"
                " work (handle_continue, a timeout of 0, a message to itself), a large term that is sent to many, or a list that is"

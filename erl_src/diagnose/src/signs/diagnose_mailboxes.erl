@@ -1,7 +1,7 @@
 %% @doc From mailboxes, and the receives that go over them, to signs. Pure.
 -module(diagnose_mailboxes).
 
--export([of_process/3, of_group/2, asks/1, lent_in_circle/1, lent_circle_advice/2, disk_advice/0, is_held_up_in_a_send/1]).
+-export([of_process/3, of_group/2, asks/1, lent_in_circle/1, lent_circle_advice/2, disk_advice/0, file_advice/0, is_held_up_in_a_send/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1, rounded/1]).
 -import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, is_of_behaviour/1, waited/1, only_waits/1, in_callback/1, most_worked_in/1]).
@@ -195,13 +195,18 @@ scan_advice(#{}) -> "".
 slow_advice(#{scans := true}) -> [];
 slow_advice(#{growth := Growth, usual_depth := Depth}) when is_float(Growth), ?CATCHES_UP_S * Growth =< -Depth ->
     ["They become fewer: it handles them faster than they come now. Look again."];
-slow_advice(#{samples := Samples}) ->
+slow_advice(#{samples := Samples, by_file := Times}) when Times > 0 ->
+    ["It waits for the process of a file that was opened without the mode raw: open it raw." || 2 * Times >= looks(Samples)]
+        ++ [what_it_waits_for(Samples) || 2 * Times < looks(Samples)];
+slow_advice(#{samples := Samples}) -> [what_it_waits_for(Samples)].
+
+what_it_waits_for(Samples) ->
     case {sleep_advice(Samples), 2 * waited(Samples) < looks(Samples), most_worked_in(Samples)} of
-        {[Sleeps | _], _, _} -> [Sleeps];
+        {[Sleeps | _], _, _} -> Sleeps;
         {[], true, {_, _, _} = Function} ->
-            [["It works nearly all the time, mostly in ", label(Function), ". A message takes longer to handle than the time until the next"
-              " one comes: do less for each, take several at once, or share the work among several processes."]];
-        {[], _, _} -> ["Or find out what the process waits for."]
+            ["It works nearly all the time, mostly in ", label(Function), ". A message takes longer to handle than the time until the next"
+             " one comes: do less for each, take several at once, or share the work among several processes."];
+        {[], _, _} -> "Or find out what the process waits for."
     end.
 
 %% That the node is stopping tells of it.
@@ -318,6 +323,8 @@ print_advice() ->
     " stopped terminal), or it does not answer io requests, as each group leader must. Start processes that outlive a shell with the"
     " group leader of an application.".
 
+%% @doc What to do where the process of a file does not keep up.
+-spec file_advice() -> string().
 file_advice() ->
     "It has a file open without the mode raw, so each read and write is a message to it, and all users of the file wait for this"
     " process. Open the file raw if one process uses it, or write in batches ({delayed_write, Size, Ms}), and sync seldom.".
