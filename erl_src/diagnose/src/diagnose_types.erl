@@ -504,10 +504,10 @@
 -type beside() :: #{bytes := non_neg_integer(),
                     buffers => #{sockets := pos_integer(), bytes := non_neg_integer()},
                     tables := [#{name := atom(), rows | bytes := non_neg_integer(), slices => non_neg_integer(),
-                                 fixed_ms => non_neg_integer()}]}.
+                                 fixed_ms => non_neg_integer(), count => pos_integer()}]}.
 %% Bytes of binaries that no process without a deep mailbox has on its heap, and which tables have many, by some of their
-%% rows. slices: bytes of the parts of these binaries that the rows of a table have, where they are few of them. buffers: of how many
-%% sockets of TCP that wait for data, and what these have together.
+%% rows; count: of so many tables, of one name or of several. slices: bytes of the parts of these binaries that the rows of a table have,
+%% where they are few of them. buffers: of how many sockets of TCP that wait for data, and what these have together.
 -type processes_beside() :: #{bytes | of_processes := non_neg_integer(), count := pos_integer()}.
 %% Bytes of the memory of processes that are in none of them; what so many processes have together.
 -type elsewhere() :: #{native := non_neg_integer() | unknown,

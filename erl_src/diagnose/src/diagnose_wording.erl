@@ -745,14 +745,18 @@ duration(Seconds) when Seconds < 120 -> "1 minute";
 duration(Seconds) when Seconds < 7200 -> io_lib:format("~b minutes", [Seconds div 60]);
 duration(Seconds) -> io_lib:format("~b hours", [Seconds div 3600]).
 
-in_tables([]) -> "no table that can be read has many of them";
+in_tables([]) -> "no table that was read has many of them";
 in_tables(Tables) ->
-    lists:join(", ", [io_lib:format("~ts ~ts are in the ETS table ~tp (~ts rows~ts)~ts",
-                                    [at_least(Table), bytes(Bytes), Name, count(Rows),
+    lists:join(", ", [io_lib:format("~ts ~ts are in ~ts (~ts rows~ts)~ts",
+                                    [at_least(Table), bytes(Bytes), ets_table(Name, Table), count(Rows),
                                      [" that can be read; it is kept fixed, so deleted ones stay" || is_kept_fixed(Table)],
                                      [[", whose rows hold slices of about ", bytes(Slices), " of them: these keep all of each alive"]
                                       || #{slices := Slices} <- [Table]]])
                       || #{name := Name, rows := Rows, bytes := Bytes} = Table <- Tables]).
+
+ets_table(several, #{count := Count}) -> [count(Count), " ETS tables together"];
+ets_table(Name, #{count := Count}) -> io_lib:format("~ts ETS tables of the name ~tp", [count(Count), Name]);
+ets_table(Name, #{}) -> io_lib:format("the ETS table ~tp", [Name]).
 
 at_least(Table) ->
     case is_kept_fixed(Table) of

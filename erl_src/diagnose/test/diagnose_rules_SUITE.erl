@@ -29,7 +29,8 @@
          one_ready_beside_hundreds_is_uneven/1, server_with_costly_calls_is_busy/1,
          server_with_long_work_is_busy/1, who_asks_all_is_busy/1,
          server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
-         modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
+         modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1,
+         binaries_of_many_tables_count_together/1, what_is_traced_for_a_moment_is_as_before/1,
          who_ends_all_for_one_is_told_of/1, who_ends_all_though_none_fails_is_told_of/1,
          nodes_that_do_not_stop_are_told_of/1, what_is_lent_is_known_where_somebody_has_it/1,
          who_is_served_in_turn_does_not_wait/1, a_pool_whose_members_all_hang_is_told_of/1,
@@ -202,7 +203,8 @@ all() ->
      one_ready_beside_hundreds_is_uneven, server_with_costly_calls_is_busy,
      server_with_long_work_is_busy, who_asks_all_is_busy,
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
-     modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of, what_is_traced_for_a_moment_is_as_before,
+     modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of,
+     binaries_of_many_tables_count_together, what_is_traced_for_a_moment_is_as_before,
      who_ends_all_for_one_is_told_of, who_ends_all_though_none_fails_is_told_of,
      nodes_that_do_not_stop_are_told_of, what_is_lent_is_known_where_somebody_has_it,
      who_is_served_in_turn_does_not_wait, a_pool_whose_members_all_hang_is_told_of, what_ends_and_is_started_again_is_told_of,
@@ -1277,7 +1279,7 @@ who_reads_later_is_told_of(_) ->
                      Left = #{what => unread, count => 12, more => 0, asked => 12, most => [{{xmpp_c2s, init, 1}, In, 12}]},
                      Seen = #{left_sockets => #{ms => 3800, alarms => [], sockets => [Left]}},
                      [#{signs := [#{kind := sockets_left} = Sign]}] = found(Seen, []),
-                     [has(Words, advised(Sign)) || Words <- ["timer of their own", "Bound the wait"]]
+                     [has(Words, advised(Sign)) || Words <- ["timer of their own", "an alarm of memory"]]
              end,
     ?assertEqual([true, false], Advice({gen_server, loop, 5})),
     ?assertEqual([false, true], Advice({xmpp_c2s, route, 2})).
@@ -4498,6 +4500,29 @@ slices_in_rows_are_told_of(_) ->
     ?assertNotEqual(nomatch, string:find(unicode:characters_to_list(diagnose_wording:sentence(Sign)),
                                          "sessions (20 rows), whose rows hold slices of about 2000 B of them")),
     ?assertNotEqual(nomatch, string:find(Advice, "binary:copy/1")).
+
+%% None of them has a tenth. So it is where each has a name of its own.
+binaries_of_many_tables_count_together(_) ->
+    Table = fun(Name) ->
+                    T = ets:new(Name, [public]),
+                    true = ets:insert(T, [{N, binary:copy(<<N:32>>, 2000)} || N <- lists:seq(1, 100)]),
+                    T
+            end,
+    Tables = [Table(shard) || _ <- lists:seq(1, 60)],
+    #{tables := Same} = diagnose_probe:in_tables(48_000_000),
+    ?assertMatch([#{name := shard, count := 60, rows := 6000, bytes := Bytes}] when Bytes > 40_000_000, Same),
+    _ = [true = ets:delete(One) || One <- Tables],
+    _ = [Table(list_to_atom("shard_" ++ integer_to_list(N))) || N <- lists:seq(1, 20)],
+    #{tables := Others} = diagnose_probe:in_tables(16_000_000),
+    ?assertMatch([#{name := several, bytes := Bytes}] when Bytes > 14_000_000, Others),
+    Says = fun(Told) ->
+                   [#{signs := [Sign]}] = found(#{binaries_beside => #{bytes => 160_000_000, tables => Told},
+                                                  memory => #{total => 200_000_000}}, []),
+                   unicode:characters_to_list(said(Sign))
+           end,
+    ?assert(has("about 40.0 MB are in 60 ETS tables of the name shard (6,000 rows)",
+                Says([#{name => shard, count => 60, rows => 6000, bytes => 40_000_000}]))),
+    ?assert(has("are in 20 ETS tables together (", Says([#{name => several, count => 20, rows => 60, bytes => 90_000_000}]))).
 
 kinds_that_timers_wake_are_told_of(_) ->
     Kind = fun(Count, Each) -> #{label => {m, polls, 0}, in => {m, polls, 0}, count => Count, asked => 8, each_a_second => Each} end,

@@ -28,7 +28,7 @@
 %% So many names of tables are told apart. Of so many tables so many rows are read, where somebody must hold many binaries.
 -define(TABLE_NAMES, 2000).
 -define(TABLES_IN_SLICE, 1000).
--define(READ_TABLES, 20).
+-define(READ_TABLES, 40).
 -define(READ_ROWS, 10).
 %% Of a large table with rows of at most so many bytes on average so many rows are read, to see how much of them is lists of characters.
 -define(ROWS_FOR_TEXTS, 20).
@@ -271,19 +271,35 @@ owner(Text, '') -> Text;
 owner(Text, Name) -> iolist_to_binary([Text, " (", atom_to_binary(Name, utf8), ")"]).
 
 %% @doc Which tables hold so many bytes of binaries, by some rows of those with most rows, which are read without what is on the heap
-%% of others. A private table cannot be read.
+%% of others. A private table cannot be read. Many of one name count together; and where no name has many of them, all that were read do.
 -spec in_tables(non_neg_integer()) -> #{bytes := non_neg_integer(), tables := [#{name | rows | bytes := term()}]}.
 in_tables(Bytes) ->
     {All, _} = at_most(?MOST_TABLES, ets:all()),
-    Most = ranked(?READ_TABLES, [{Size, Table} || Table <- All, Size <- [ets:info(Table, size)], is_integer(Size), Size > 0]),
-    Holding = [{Size * Held div ?READ_ROWS, case Parts of not_all -> not_all; _ -> Size * Parts div ?READ_ROWS end, Size, Table}
-               || {Size, Table} <- Most, {Held, Parts} <- [binary_bytes(Table)]],
+    Sizes = [{Size, Table} || Table <- All, Size <- [ets:info(Table, size)], is_integer(Size), Size > 0],
+    Read = [{Name, {Size * Held div ?READ_ROWS, case Parts of not_all -> not_all; _ -> Size * Parts div ?READ_ROWS end, Size, Table}}
+            || {Size, Table} <- ranked(?READ_TABLES, Sizes), {Held, Parts} <- [binary_bytes(Table)], Held > 0,
+               Name <- [ets:info(Table, name)], Name =/= undefined],
+    Named = [of_name(Name, Of, Sizes)
+             || {Name, Of} <- maps:to_list(maps:groups_from_list(fun({Name, _}) -> Name end, fun({_, One}) -> One end, Read))],
+    Sum = fun(Key) -> lists:sum([maps:get(Key, One) || One <- Named]) end,
+    Most = case [One || #{bytes := Held} = One <- Named, 10 * Held >= Bytes] of
+               [] -> [#{name => several, count => length(Read), rows => Sum(rows), bytes => Sum(bytes)} || 2 * Sum(bytes) >= Bytes];
+               Some -> Some
+           end,
     #{bytes => Bytes,
-      tables => [maps:merge((maps:with([fixed_ms], fixed(Table)))#{name => Name, rows => Size, bytes => min(Bytes, Held)},
-                            slices(Parts, min(Bytes, Held)))
-                 || {Held, {Parts, Size, Table}} <- ranked(?LARGEST, [{Held, {Parts, Size, Table}}
-                                                                      || {Held, Parts, Size, Table} <- Holding, 10 * Held >= Bytes]),
-                    Name <- [ets:info(Table, name)], Name =/= undefined]}.
+      tables => [One#{bytes := min(Bytes, Held)} || {Held, One} <- ranked(?LARGEST, [{Held, One} || #{bytes := Held} = One <- Most])]}.
+
+%% Of many tables of a name only some were read.
+of_name(Name, Read, Sizes) ->
+    Rows = lists:sum([Size || {_, _, Size, _} <- Read]),
+    Held = lists:sum([Of || {Of, _, _, _} <- Read]),
+    case {Read, length([1 || {_, Table} <- Sizes, ets:info(Table, name) =:= Name])} of
+        {[{_, Parts, _, Table}], Count} when Count =< 1 ->
+            maps:merge((maps:with([fixed_ms], fixed(Table)))#{name => Name, rows => Rows, bytes => Held}, slices(Parts, Held));
+        {_, Count} ->
+            All = lists:sum([Size || {Size, Table} <- Sizes, ets:info(Table, name) =:= Name]),
+            #{name => Name, count => Count, rows => All, bytes => Held * All div Rows}
+    end.
 
 %% @doc The sockets of TCP that have a buffer for what they receive, and the bytes of these, by what some say that are drawn by chance:
 %% each connection may have several sockets, which come in turn.

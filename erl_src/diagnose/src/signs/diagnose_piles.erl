@@ -38,7 +38,10 @@ advice(unread, [_ | _], _) ->
 advice(unread, [], Most) ->
     case 2 * lists:sum([N || {_, In, N} <- Most, diagnose_samples:is_of_behaviour(In)]) > lists:sum([N || {_, _, N} <- Most]) of
         true -> reads_later_advice();
-        false -> "Find out what the owners wait for: they read again only after that. Bound the wait by a time-out."
+        false ->
+            "These sockets give nothing until their owners ask ({active, false}, or once and not set again). Find out what the owners wait"
+            " for: they read again only after that. If another process has them wait (an alarm of memory or of the disk, credit flow),"
+            " remove the cause of that. If they wait for an answer, bound that wait by a time-out."
     end.
 
 %% They could take any message, but the socket sends none until it is asked to.
