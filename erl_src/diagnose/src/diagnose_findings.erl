@@ -71,7 +71,7 @@ larger(_, Other) -> Other.
 
 both(_, none, Estimate) -> Estimate;
 both(_, Estimate, none) -> Estimate;
-both(Keys, One, Other) -> add(Keys, One, Other).
+both(Keys, One, Other) -> add(Keys, One, maps:merge(maps:with([steady], One), Other)).
 
 %% Each process of which anything is known, with its signs.
 singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans) ->

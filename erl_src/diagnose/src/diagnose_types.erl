@@ -275,8 +275,9 @@
                    refers => sampled(),
                    sample := #{large | holding := sample_of() | none} | not_asked}.
 -type sample_of() :: #{collected := pos_integer(), working := non_neg_integer(), another := binary(), shared => [Pid :: binary()],
-                       before := sampled(), 'after' := sampled()}.
+                       steady => true, before := sampled(), 'after' := sampled()}.
 %% refers: what some have of those that hold binaries, where these are most of the node; those that work, too.
+%% steady: some of these work a little; of them it is what the old generation gave back.
 %% kin: those of the suspects that are of it. working: so many others were drawn, and had work. another: one that was not collected, where
 %% there is one. large, holding: so many wait with a heap of 32 kB, or binaries of 10 kB, and more, whose bytes those are, and of whom
 %% there is a sample. deep: so many have a deep mailbox, with so many messages together; behind: fewer wait for them, as

@@ -30,7 +30,8 @@
          server_with_long_work_is_busy/1, who_asks_all_is_busy/1,
          server_that_copies_answers_is_busy/1, callers_of_a_slow_callback_are_told_of/1, waiting_for_an_answer_is_told_of/1,
          modules_that_are_not_there_are_told_of/1, slices_in_rows_are_told_of/1,
-         binaries_of_many_tables_count_together/1, what_is_traced_for_a_moment_is_as_before/1,
+         binaries_of_many_tables_count_together/1, steady_ones_with_old_garbage_are_told_of/1, binaries_are_told_once_of_two_kinds/1,
+         who_works_with_parts_is_told_of/1, what_is_traced_for_a_moment_is_as_before/1,
          who_ends_all_for_one_is_told_of/1, who_ends_all_though_none_fails_is_told_of/1,
          nodes_that_do_not_stop_are_told_of/1, what_is_lent_is_known_where_somebody_has_it/1,
          who_is_served_in_turn_does_not_wait/1, a_pool_whose_members_all_hang_is_told_of/1,
@@ -204,7 +205,9 @@ all() ->
      server_with_long_work_is_busy, who_asks_all_is_busy,
      server_that_copies_answers_is_busy, callers_of_a_slow_callback_are_told_of, waiting_for_an_answer_is_told_of,
      modules_that_are_not_there_are_told_of, slices_in_rows_are_told_of,
-     binaries_of_many_tables_count_together, what_is_traced_for_a_moment_is_as_before,
+     binaries_of_many_tables_count_together, steady_ones_with_old_garbage_are_told_of, binaries_are_told_once_of_two_kinds,
+     who_works_with_parts_is_told_of,
+     what_is_traced_for_a_moment_is_as_before,
      who_ends_all_for_one_is_told_of, who_ends_all_though_none_fails_is_told_of,
      nodes_that_do_not_stop_are_told_of, what_is_lent_is_known_where_somebody_has_it,
      who_is_served_in_turn_does_not_wait, a_pool_whose_members_all_hang_is_told_of, what_ends_and_is_started_again_is_told_of,
@@ -2471,6 +2474,87 @@ estimates_are_added(_) ->
     ?assertMatch([{uncollected_garbage, #{processes := 1000, collected := 12}}], signs(#{groups => [Garbage, Live, Garbage]}, [])),
     #{sample := #{large := Sample}} = Garbage,
     ?assertEqual([], signs(#{groups => [Garbage#{sample := #{large => Sample#{working := 18}, holding => none}}]}, [])).
+
+%% What a process makes that works a little is no fault, unless most of the node's memory is such garbage of old generations.
+steady_ones_with_old_garbage_are_told_of(_) ->
+    Sample = #{collected => 6, working => 0, another => ~"<0.9.0>", steady => true, before => sampled(280_000, 280_000),
+               'after' => (sampled(200, 200))#{heap_bytes := 6 * 54_000}},
+    Group = group(#{label => {captions, init, 1}, count => 400, large => 400, large_heap_bytes => 112_000_000, heap_bytes => 112_000_000,
+                    sample => #{large => Sample, holding => none}}),
+    Found = fun(Total) -> found(#{groups => [Group], memory => #{total => Total, binary => 0}}, []) end,
+    [#{signs := [#{kind := uncollected_garbage, advice := Advice}]}] = Found(140_000_000),
+    ?assert(has("fullsweep_after", Advice)),
+    ?assertEqual([], Found(400_000_000)),
+    %% A process that has kept a list, dropped it, and wakes now and then; one that keeps it; one that works more.
+    Loop = fun Loop(Each, Kept) -> receive after 20 -> _ = lists:sum(lists:seq(1, Each)), Loop(Each, Kept) end end,
+    Began = fun(Each, IsKept) ->
+                    spawn_link(fun() ->
+                                       List = lists:seq(1, 20_000),
+                                       _ = [erlang:garbage_collect(self(), [{type, minor}]) || _ <- [1, 2]],
+                                       Loop(Each, length(List) > 1 andalso IsKept andalso List)
+                               end)
+            end,
+    Pids = [Began(Each, IsKept) || {Each, IsKept} <- [{50, false}, {50, true}, {20_000, false}]],
+    timer:sleep(200),
+    Rows = [{Pid, {Reductions, erlang:monotonic_time(millisecond)}} || Pid <- Pids,
+                                                                       {_, Reductions} <- [process_info(Pid, reductions)]],
+    timer:sleep(1000),
+    [Dropped, Kept, Works] = [at_rest_it_gave_back(Pid, Row, 50) || {Pid, Row} <- Rows],
+    _ = [begin true = unlink(Pid), exit(Pid, kill) end || Pid <- Pids],
+    #{steady := true, before := #{heap := Before}, 'after' := #{heap := After, used := Alive}} = Dropped,
+    ?assert(2 * After < Before andalso 10 * Alive < Before, Dropped),
+    #{'after' := #{used := Lives}} = Kept,
+    ?assert(Lives >= 20_000 * 16),
+    ?assertEqual(busy, Works).
+
+%% Between two of its turns, as a look finds it at most times.
+at_rest_it_gave_back(Pid, Row, Tries) ->
+    case diagnose_probe:gave_back(Pid, Row) of
+        busy when Tries > 0 -> timer:sleep(7), at_rest_it_gave_back(Pid, Row, Tries - 1);
+        Back -> Back
+    end.
+
+%% A process at work that collects results: it is charged with the parts alone.
+who_works_with_parts_is_told_of(_) ->
+    Works = suspect(#{idle => false, depth => 0, used_bytes => 700_000, heap_bytes => 900_000, held_before => 300_000,
+                      held_bytes => 800_000, binaries => #{references => 9000, count => 1500, bytes => 94_000_000}}),
+    Found = fun(Suspect, All) -> found(#{suspects => [Suspect], memory => #{total => 2 * All, binary => All}}, []) end,
+    [#{signs := [#{kind := binary_leak, advice := Advice}]}] = Found(Works, 96_000_000),
+    ?assert(has("small parts", Advice)),
+    [?assertEqual([], Found(Suspect, All))
+     || {Suspect, All} <- [{Works, 200_000_000}, {Works#{held_bytes := 90_000_000}, 96_000_000}]].
+
+%% What one kind has is no more than the node has beside what others have: a session and its socket refer to the same binaries.
+binaries_are_told_once_of_two_kinds(_) ->
+    Of = fun(Bytes) -> #{heap_bytes => 10_000, used_bytes => 10_000, held_bytes => 6_000_000,
+                         binaries => #{members => 6, references => 600, count => 6, charged_bytes => 6_000_000, bytes => Bytes}} end,
+    Group = fun(Label, Held) ->
+                    group(#{label => Label, count => 800, heap_bytes => 20_000, holding => 800, holding_heap_bytes => 20_000,
+                            held_bytes => Held, sample => #{large => none, holding => #{collected => 6, working => 0, another => ~"<0.9.0>",
+                                                                    before => Of(6_000_000), 'after' => Of(0)}}})
+            end,
+    Found = fun(All) ->
+                    [{Label, Advice} || #{subject := #{group := #{label := Label}}, signs := [#{kind := binary_leak, advice := Advice}]}
+                                            <- found(#{groups => [Group({tls_sender, init, 1}, 40_000_000),
+                                                                  Group({ssl_gen_statem, init, 1}, 119_000_000)],
+                                                       memory => #{total => 260_000_000, binary => All}}, [])]
+            end,
+    [{~"ssl_gen_statem:init/1", Advice}] = Found(121_000_000),
+    ?assert(has("option of ssl:listen/2", Advice)),
+    ?assertMatch([_, _], Found(160_000_000)),
+    %% Small kinds that each are a quarter of all that are left, beside few others.
+    [Other | Pids] = [spawn(fun() -> ok end) || _ <- lists:seq(1, 9)],
+    {Four, Rest} = lists:split(4, Pids),
+    Parts = fun(Call, Labels) ->
+                    [{Label, Count} || #{label := Label, count := Count}
+                                           <- diagnose_probe:parts({Call, any}, grouped([row(#{pid => Pid}) || Pid <- [Other | Pids]]),
+                                                                   not_asked, {[], Labels}, #{})]
+            end,
+    Labels = maps:merge(maps:from_keys(Four, {a, init, 1}), maps:from_keys(Rest, {b, init, 1})),
+    ?assertMatch([{{a, init, 1}, 4}, {{b, init, 1}, 4}], Parts({any, any}, Labels#{Other => {c, init, 1}})),
+    ?assertMatch([{unknown, 9}], Parts({any, any}, maps:from_list([{Pid, {m, element(2, One), 1}}
+                                                                   || {Pid, One} <- lists:zip([Other | Pids], [{x, list_to_atom([$a + N])}
+                                                                                                             || N <- lists:seq(0, 8)])]))).
 
 sampled(Least, Most) ->
     #{heap_bytes => 6 * Most, used_bytes => 6 * Most, least_used_bytes => Least, most_used_bytes => Most, held_bytes => 0,

@@ -13,6 +13,10 @@
 -define(COLLECTED, 6).
 %% To be asked by this look takes some.
 -define(ASKED_REDUCTIONS, 1000).
+%% One that does not do more in a second works a little, for what comes now and then. Of so small a heap a collection takes a millisecond at
+%% most.
+-define(STEADY_REDUCTIONS, 20_000).
+-define(STEADY_BYTES, 1_000_000).
 %% Some questions take one each, and to get an answer and to call again takes 10 or more. So many of those that wait do so in one call all
 %% the time: some of the others may have been collected meanwhile, by this look.
 -define(SAME_CALL_REDUCTIONS, 8).
@@ -252,14 +256,24 @@ parts({{Call, _}, _}, All, Sample, {Kin, Asked}, Names) ->
                               [Label] <- [[L || L <- Kinds, is_as(Row, [P || {P, Is} <- maps:to_list(Sure), Is =:= L], Sample)]]],
     Strange = [Row || #{pid := Pid} = Row <- Unknown, not lists:keymember(Pid, 1, Likely)],
     Labels = maps:merge(maps:without([Pid || #{pid := Pid} <- Strange], Asked), maps:from_list(Likely)),
-    case Kinds of
-        [Label] -> [part(Label, without(Strange, All), Sample, Labels, Kin, Names) || maps:get(count, All) > length(Strange)];
-        [_, _ | _] when Call =/= any ->
-            Known = [{Pid, Label} || {Pid, Label} <- maps:to_list(Labels), Label =/= unknown],
+    Known = [{Pid, Label} || {Pid, Label} <- maps:to_list(Labels), Label =/= unknown],
+    case {Kinds, told_apart(Call, Kinds, Known, map_size(Labels))} of
+        {[Label], _} -> [part(Label, without(Strange, All), Sample, Labels, Kin, Names) || maps:get(count, All) > length(Strange)];
+        {_, [_ | _] = Apart} ->
             [part(Label, One, Sample, maps:from_list([Pair || {_, L} = Pair <- Known, L =:= Label]), Kin, Names)
-             || Label <- Kinds, One <- [of_kind(Label, All, Sample, Kin, Known)], maps:get(count, One) > 0];
+             || Label <- Apart, One <- [of_kind(Label, All, Sample, Kin, Known)], maps:get(count, One) > 0];
         _ -> [part(unknown, All, Sample, maps:map(fun(_, _) -> unknown end, Asked), [], Names)]
     end.
+
+%% Of all that are in no kind worth telling of, those kinds that each are a quarter, where they are nearly all.
+told_apart(any, Kinds, Known, Drawn) ->
+    Many = [{Kind, Count} || Kind <- Kinds, Count <- [length([1 || {_, Label} <- Known, Label =:= Kind])], 4 * Count >= Drawn],
+    case 4 * lists:sum([Count || {_, Count} <- Many]) >= 3 * Drawn of
+        true -> [Kind || {Kind, _} <- Many];
+        false -> []
+    end;
+told_apart(_, [_, _ | _] = Kinds, _Known, _Drawn) -> Kinds;
+told_apart(_, _, _, _) -> [].
 
 %% What is known of those that were looked at closer, and the part that they are of the others by those that were drawn by chance.
 of_kind(Label, All, Sample, Kin, Known) ->
@@ -344,7 +358,8 @@ sample(#{larges := Larges, holders := Holders}, Until) ->
     Seen = [{Pid, case Answer of silent -> busy; _ -> Answer end} || {Pid, {Answer, _}} <- Back, Answer =/= gone],
     #{answered => length([1 || {_, {Answer, _}} <- Back, Answer =/= silent]),
       large => [One || {Pid, _} = One <- Seen, lists:keymember(Pid, 1, Large)],
-      holding => [One || {Pid, _} = One <- Seen, lists:keymember(Pid, 1, Holding)]}.
+      holding => [{Pid, case Answer of #{steady := _} -> busy; _ -> Answer end}
+                  || {Pid, Answer} <- Seen, lists:keymember(Pid, 1, Holding)]}.
 
 %% Another one that was not collected, where there is one, is what a proof collects. None is of another kind.
 summed(Kind, Sample, Drawn, Members) ->
@@ -354,16 +369,19 @@ summed(Kind, Sample, Drawn, Members) ->
     case {Collected, [Pid || Pid <- Same, not lists:keymember(Pid, 1, Collected)]} of
         {[], _} -> none;
         {[{First, _} | _], Others} ->
+            (maps:from_list([{steady, true} || [_ | _] <- [[S || {_, #{steady := S}} <- Collected]]]))
             #{shared => lists:sublist(maps:get(shared, Sample, []), ?FEW_SHAPES),
               collected => length(Collected), working => length(Own) - length(Collected), another => pid_text(lists:last([First | Others])),
               before => add([B || {_, #{before := B}} <- Collected]), 'after' => add([A || {_, #{'after' := A}} <- Collected])}
     end.
 
-%% Only who is idle and has a small heap is touched: nothing waits for it while it collects. One that hibernates has been collected:
-%% what it holds it holds on to.
+%% @doc What a process gave back. Only who is idle and has a small heap is touched: nothing waits for it while it collects. One that
+%% hibernates has been collected: what it holds it holds on to. Of one that works a little, what its old generation has is looked at.
+-spec gave_back(pid(), {Reductions :: non_neg_integer(), At :: integer()}) -> map() | busy | gone.
 gave_back(Pid, Before) ->
     case rests(Pid, Before) of
         idle -> collected(Pid);
+        steady -> left_old(Pid);
         hibernates -> case held(Pid) of gone -> gone; Held -> #{before => Held, 'after' => Held} end;
         no -> busy
     end.
@@ -374,11 +392,25 @@ is_idle(Pid, Before) -> rests(Pid, Before) =:= idle.
 rests(Pid, {Reductions, At}) ->
     case process_info(Pid, [status, message_queue_len, reductions, current_function]) of
         [{_, waiting = Status}, {_, 0}, {_, Now}, {_, Function}] ->
-            case Now - Reductions =< ?ASKED_REDUCTIONS + ?IDLE_REDUCTIONS * (now_ms() - At) div 1000 of
-                true -> case hibernates(#{status => Status, current_function => Function}) of true -> hibernates; false -> idle end;
-                false -> no
+            Most = fun(ASecond) -> ?ASKED_REDUCTIONS + ASecond * (now_ms() - At) div 1000 end,
+            case {Now - Reductions =< Most(?IDLE_REDUCTIONS), Now - Reductions =< Most(?STEADY_REDUCTIONS)} of
+                {true, _} -> case hibernates(#{status => Status, current_function => Function}) of true -> hibernates; false -> idle end;
+                {false, true} -> steady;
+                {false, false} -> no
             end;
         _ -> no
+    end.
+
+%% Its minor collections leave that. They clear the young generation by themselves, which is as large again soon.
+left_old(Pid) ->
+    case process_info(Pid, garbage_collection_info) of
+        {_, Info} ->
+            #{heap := Heap, old := Old, used := Used} = sizes(Info),
+            case 2 * Old >= Heap andalso Used =< ?STEADY_BYTES andalso collected(Pid) of
+                #{'after' := #{heap := Left} = After} = Back -> Back#{'after' := After#{heap := max(Left, Heap - Old)}, steady => true};
+                _ -> busy
+            end;
+        undefined -> gone
     end.
 
 collected(Pid) ->

@@ -21,7 +21,7 @@ of_process(Suspect, Look) ->
 
 %% @doc The signs of processes alike, of which a sample was collected (see estimated/1).
 -spec of_group(#{garbage | asked | equal | binaries | live := map() | none, _ => _}, diagnose_types:look()) -> [diagnose_types:sign()].
-of_group(Group, Look) -> garbage(Group) ++ asked_heaps(Group, Look) ++ equal_heaps(Group, Look) ++ group_binaries(Group, Look).
+of_group(Group, Look) -> garbage(Group, Look) ++ asked_heaps(Group, Look) ++ equal_heaps(Group, Look) ++ group_binaries(Group, Look).
 
 %% @doc The signs of the collections of all processes.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
@@ -239,12 +239,24 @@ binary_leak(#{idle := Idle, used_bytes := Used, binaries := #{references := Refe
             Look) when is_integer(Used), Bytes >= ?HELD_BYTES, 100 * Used =< Bytes ->
     [sign(binary_leak,
           #{held_bytes => Bytes, binaries => Count, references => References, used_bytes => Used, gives_back => unknown, idle => Idle},
-          "If it needs only parts of them, keep copies of these (binary:copy/1). If it needs none of them, it collects too seldom: set"
-          " hibernate_after, or fullsweep_after 0.",
+          case IsOfParts of
+              true ->
+                  "It refers to small parts, and each keeps the whole binary alive. Keep copies of the parts (binary:copy/1) where they are"
+                  " made, before they are sent or stored. Or do less at a time.";
+              false ->
+                  "If it needs only parts of them, keep copies of these (binary:copy/1). If it needs none of them, it collects too seldom:"
+                  " set hibernate_after, or fullsweep_after 0."
+          end,
           diagnose_proof:collect(Suspect))
-     || Idle orelse held_before(Suspect) andalso not lets_go(Suspect),
+     || IsOfParts <- [are_parts(Suspect, Look)], IsOfParts orelse Idle orelse held_before(Suspect) andalso not lets_go(Suspect),
         References >= ?REFERENCES orelse Bytes >= ?MOST_HELD_BYTES andalso 2 * Bytes >= all_binaries(Look)];
 binary_leak(_, _) -> [].
+
+%% The VM charges a process with the sizes of the parts. Where these are a tenth of the binaries, which are most of all, it matters little
+%% whether it works on them just now.
+are_parts(#{held_bytes := Held, binaries := #{references := References, bytes := Bytes}}, Look) ->
+    is_integer(Held) andalso 10 * Held =< Bytes andalso Bytes >= ?MOST_HELD_BYTES andalso References >= ?REFERENCES
+        andalso 2 * Bytes >= all_binaries(Look).
 
 held_before(#{held_before := Bytes}) -> is_integer(Bytes) andalso Bytes >= ?HELD_BYTES.
 
@@ -264,9 +276,21 @@ leaves_little(Left, Least) ->
 all_binaries(#{memory := #{binary := Bytes}}) -> Bytes;
 all_binaries(#{}) -> 0.
 
-garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage, label := Label}) when Unneeded >= ?GARBAGE_BYTES ->
-    [sign(uncollected_garbage, maps:remove(another, Garbage), garbage_advice(Label), diagnose_proof:collect(#{pid => Another}))];
-garbage(#{}) -> [].
+%% What works a little makes garbage all the time. So of that it is worth a change only where it is a quarter of the node.
+garbage(#{garbage := #{unneeded_bytes := Unneeded, another := Another} = Garbage, label := Label}, Look) when Unneeded >= ?GARBAGE_BYTES ->
+    [sign(uncollected_garbage, maps:without([another, steady], Garbage),
+          case Garbage of #{steady := _} -> steady_advice(); #{} -> garbage_advice(Label) end,
+          diagnose_proof:collect(#{pid => Another}))
+     || not is_map_key(steady, Garbage) orelse is_of_node(Unneeded, Look)];
+garbage(#{}, _Look) -> [].
+
+is_of_node(Bytes, #{memory := #{total := Total}}) -> Bytes >= 2 * ?GARBAGE_BYTES andalso 4 * Bytes >= Total;
+is_of_node(_, #{}) -> false.
+
+steady_advice() ->
+    "They work a little, and their minor collections never free what is in the old generation. Start them with fullsweep_after 10 or 20"
+    " (spawn_opt of gen_server:start_link/4; ERL_FULLSWEEP_AFTER in the environment is for all processes): each full sweep copies what is"
+    " alive, which is little here. Or collect once after the large work (erlang:garbage_collect/0).".
 
 garbage_advice({gen_tcp_socket, _, _}) ->
     "These are processes of OTP, one for each socket that was made with the option {inet_backend, socket}, and nobody can have them"
@@ -274,11 +298,10 @@ garbage_advice({gen_tcp_socket, _, _}) ->
 garbage_advice(Label) ->
     ["While a process waits, nothing collects the garbage of its last work. Have it hibernate after a while (hibernate_after"
      " of gen_server and gen_statem, proc_lib:hibernate/3), collect once after the large work (erlang:garbage_collect/0), or"
-     " do that work in a process that ends.",
-     case Label of
-         {ssl_gen_statem, _, _} -> " For ssl, {hibernate_after, Ms} is an option of ssl:listen/2 and ssl:connect/3.";
-         _ -> ""
-     end].
+     " do that work in a process that ends.", of_ssl(Label)].
+
+of_ssl({ssl_gen_statem, _, _}) -> " For ssl, {hibernate_after, Ms} is an option of ssl:listen/2 and ssl:connect/3.";
+of_ssl(_) -> "".
 
 %% Hardly anything is on them, and a collection leaves them as large: they were given that size, and have most of the memory.
 asked_heaps(#{asked := #{heap_bytes := Heap, another := Another} = Asked}, #{memory := #{total := Total}})
@@ -331,8 +354,10 @@ group_binaries(#{binaries := #{held_bytes := Held, gives_back := Returns, heap_b
     Evidence = (maps:remove(another, Binaries))#{held_bytes := All, gives_back := Back, unless => may_hold(Back, Group, Look)},
     if
         Back >= ?HELD_BYTES, 2 * Back >= All ->
-            [sign(binary_leak, Evidence, "Nothing refers to most of them any more: the processes collect too seldom. Set hibernate_after or"
-                  " fullsweep_after 0, or call erlang:garbage_collect/0 after the work.", diagnose_proof:collect(#{pid => Another}))];
+            [sign(binary_leak, Evidence,
+                  ["Nothing refers to most of them any more: the processes collect too seldom. Set hibernate_after or fullsweep_after 0, or"
+                   " call erlang:garbage_collect/0 after the work.", of_ssl(maps:get(label, Group))],
+                  diagnose_proof:collect(#{pid => Another}))];
         All - Back >= ?HELD_BYTES, 50 * Heap =< All, References >= ?REFERENCES ->
             [sign(binary_leak, Evidence, "If only parts of them are needed, keep copies of these (binary:copy/1).",
                   diagnose_proof:collect(#{pid => Another}))];
@@ -357,12 +382,16 @@ may_hold(Back, #{kin := Kin}, #{suspects := Suspects}) ->
                       ?MAY_HOLD * Bytes >= Back, Back > 0, not lists:member(Pid, Kin)], ?NAMED).
 
 max_binaries(#{label := Label} = Group, #{memory := #{binary := Bytes}, groups := Groups}) when is_list(Groups) ->
-    Lives = maps:groups_from_list(fun({L, _}) -> L end, fun({_, Held}) -> Held end,
-                                  [{L, Held} || #{label := L} = One <- Groups, #{held_bytes := Held} <- [estimated_live(One)], L =/= Label]),
-    Own = case Group of #{live := #{held_bytes := Held}} -> Held; #{} -> 0 end,
-    max(0, Bytes - lists:sum([Sum || {_, Of} <- maps:to_list(Lives), Sum <- [lists:sum(Of)], Sum > Own]));
+    Kinds = maps:groups_from_list(fun({L, _}) -> L end, fun({_, Held}) -> Held end,
+                                  [{L, holds(estimated(One))} || #{label := L} = One <- Groups, L =/= Label]),
+    Own = holds(Group),
+    max(0, Bytes - lists:sum([Sum || {_, Of} <- maps:to_list(Kinds), Sum <- [lists:sum(Of)], Sum > Own]));
 max_binaries(_Group, #{memory := #{binary := Bytes}}) -> Bytes;
 max_binaries(_Group, #{}) -> infinity.
+
+%% Of the live ones, or of those that may be garbage.
+holds(#{live := Live, binaries := Binaries}) ->
+    lists:max([0 | [Held || #{held_bytes := Held} <- [Live, Binaries]]]).
 
 %% @doc What the sample of a group says of all of it: the garbage of those with a large heap, where that is half of it at least, what
 %% lives in them, where that is equal in all, and the binaries of those that hold some, each counted once as far as the sample tells.
@@ -406,8 +435,9 @@ estimated_asked(#{}, _) -> none.
 
 estimated_garbage(#{large_heap_bytes := Heap, large := Count},
                   #{collected := Collected, another := Another,
-                    before := #{heap_bytes := Before}, 'after' := #{heap_bytes := After, used_bytes := Alive}})
+                    before := #{heap_bytes := Before}, 'after' := #{heap_bytes := After, used_bytes := Alive}} = Sample)
   when Before > 0, 2 * (Before - After) >= Before, Heap >= Count * ?GARBAGE_HEAP, Heap * (Before - After) >= ?GARBAGE_OF_KIND * Before ->
+    (maps:with([steady], Sample))
     #{processes => Count, heap_bytes => Heap,
       alive_bytes => min(Heap, Heap * Alive div Before), unneeded_bytes => Heap * (Before - After) div Before,
       collected => Collected, another => Another};
