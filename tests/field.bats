@@ -265,6 +265,8 @@ field() {
 
 @test "field: lines_formatted" { field --once lines_formatted; }
 
+@test "field: lines_written" { field --once lines_written; }
+
 @test "field: links_leak" { field --once links_leak; }
 
 @test "field: liveviews" { field --once liveviews; }
@@ -300,6 +302,7 @@ field() {
 
 @test "field: nodes_pass" { field --once nodes_pass; }
 @test "field: not_accepted" { field --once not_accepted; }
+@test "field: old_garbage" { field --once old_garbage; }
 @test "field: on_load_waits" { field --once on_load_waits; }
 @test "field: one_buffer" { field --once one_buffer; }
 @test "field: one_for_all_fails" { field --once one_for_all_fails; }
