@@ -134,6 +134,8 @@
 -define(SILENT_MS, 1000).
 %% In at least so many looks a process never waited, and was in one function in nine of ten.
 -define(BUSY_LOOKS, 10).
+%% So many of one kind that never wait may be jobs that a timer starts too often.
+-define(LOOPS_ALIKE, 3).
 %% From so many processes on, the last line of a report tells where they wait; from so many on, it does so where it knows for which host.
 -define(WAITING_ALIKE, 20).
 -define(PLACED, 5).

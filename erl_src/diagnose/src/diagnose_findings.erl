@@ -170,7 +170,8 @@ group(Label, Count, Group, Singles, Shared) ->
 worst(Signs, Group) ->
     [{Process, #{kind := Kind, evidence := Evidence} = Sign} | _] =
         lists:sort(fun({_, #{evidence := One}}, {_, #{evidence := Other}}) -> size_of(One) >= size_of(Other) end, Signs),
-    Sign#{evidence := maps:merge(Evidence#{worst => maps:with([pid, name], Process), alike => length(Signs)}, together(Kind, Group))}.
+    (diagnose_busy:of_many(Sign, length(Signs)))#{
+      evidence := maps:merge(Evidence#{worst => maps:with([pid, name], Process), alike => length(Signs)}, together(Kind, Group))}.
 
 size_of(#{messages := Messages}) when is_integer(Messages) -> Messages;
 size_of(#{unused_bytes := Bytes}) -> Bytes;

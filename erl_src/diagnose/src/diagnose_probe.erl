@@ -15,7 +15,7 @@
          untraced_us/3, waits_for/2, elsewhere/2, larger_memory/2, other_threads/3, threads/0, thread/4, blocked_ns/3,
          stays/2, emptied/1, long_runs/2, early_runs/3, own_runs/2, long_run_ms/1, works_natively/1, is_swept/3, is_packed/1, quota/1,
          least_known/1, halfway/2, calling/1, link_bytes/1, extra/4, delayed/2, least_binary/2, called_in/2, called/2, asks/2, value/2, starts/2,
-         most_calling/2, lowered/2, locked_on/4, label_before_keys/1, by_callback/1,
+         most_calling/2, lowered/2, locked_on/4, label_before_keys/1, by_callback/1, by_beginning/1,
          copied/2, taken/1, swept_by/3, end_reason/1, programs/1, opened/2, opened_in_order/3, table_scan/2, with_native/3, pending_nodes/1,
          function/1, nothing_known/1, beside_processes/2, watch/3,
          is_at_rest/2, timers/1, retries/1, floods/1, shares/1, are_shards/1, links/4, states_of/1, nagle_delays/1, is_delay/2, native_times/1,

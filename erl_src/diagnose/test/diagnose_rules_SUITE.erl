@@ -1573,7 +1573,7 @@ small_dictionaries_alone_are_copied(_) ->
     [Small, _] = Pids = [proc_lib:spawn(Waits(Size)) || Size <- [10, 300_000]],
     [ok = diagnose_test_wait(fun() -> process_info(Pid, status) =:= {status, waiting} end) || Pid <- Pids],
     {_, {?MODULE, _, 0} = Began} = process_info(Small, {dictionary, '$initial_call'}),
-    ?assertEqual([Began, unknown], [diagnose_probe:label_before_keys(Pid) || Pid <- Pids]),
+    ?assertEqual([Began, Began], [diagnose_probe:label_before_keys(Pid) || Pid <- Pids]),
     ?assertEqual([Began, undefined], [diagnose_try_probe:initial_call(Pid, Words)
                                       || Pid <- Pids, {_, Words} <- [process_info(Pid, total_heap_size)]]),
     _ = [exit(Pid, kill) || Pid <- Pids],
@@ -1583,7 +1583,13 @@ small_dictionaries_alone_are_copied(_) ->
                  [diagnose_probe:by_callback(Stack)
                   || Stack <- [[{lists, map, 2}, {shop, handle_call, 3} | Loop],
                                [{gen, do_call, 4}, {gen_server, call, 3}, {shop, handle_info, 2}, {gen_statem, loop, 3}],
-                               Loop, [{supervisor, handle_call, 3} | Loop], [{shop, price, 1} | Loop], [{shop, handle_call, 3}]]]).
+                               Loop, [{supervisor, handle_call, 3} | Loop], [{shop, price, 1} | Loop], [{shop, handle_call, 3}]]]),
+    %% So does one that proc_lib or a task of Elixir called, if the stack is told to there.
+    Task = [{'Elixir.Task.Supervised', invoke_mfa, 2}, {proc_lib, init_p_do_apply, 3}],
+    ?assertEqual([{shop, report, 0}, {shop, report, 0}, unknown, unknown, unknown, unknown],
+                 [diagnose_probe:by_beginning(lists:reverse(Stack))
+                  || Stack <- [[{lists, map, 2}, {shop, report, 0} | Task], [{shop, report, 0}, {proc_lib, init_p, 3}],
+                               [{lists, map, 2}, {shop, report, 0}], Loop, Task, []]]).
 
 %% An encoder of nested terms is deep in its own functions, and seldom in one of them.
 loop_through_many_functions_is_told_of(_) ->
@@ -1594,7 +1600,15 @@ loop_through_many_functions_is_told_of(_) ->
     ?assertMatch([{busy_process, #{in := ~"m:f/0"}}],
                  findings(Loop#{samples := [{running, [{m, f, 0}, {proc_lib, init_p_do_apply, 3}], 20}]}, [])),
     Varied = [{running, [{m, N, 0}], 5} || N <- [a, b, c, d]],
-    ?assertEqual([], findings(Loop#{samples := Varied}, [])).
+    ?assertEqual([], findings(Loop#{samples := Varied}, [])),
+    %% Those of one kind are told of once, and may be started by a timer.
+    Of = fun(Count, Queued) ->
+                 [#{subject := #{group := #{count := Count}}, signs := [#{kind := busy_process, advice := Advice}]}] =
+                     found(#{suspects => [Loop#{pid := <<"<0.", ($0 + N), ".0>">>, label := {m, report, 0}, depth_at_work := Queued}
+                                          || N <- lists:seq(1, Count)]}, []),
+                 string:find(Advice, "overlap") =/= nomatch
+         end,
+    ?assertEqual([true, false, false], [Of(3, 0), Of(2, 0), Of(3, 1)]).
 
 %% Where clients come and go, more may come for a while.
 many_that_only_come_near_their_limit(_) ->

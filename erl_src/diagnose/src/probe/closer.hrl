@@ -852,21 +852,37 @@ label(Pid, #{initial_call := {erlang, apply, 2}}) ->
 label(_Pid, #{initial_call := Call}) -> Call.
 
 %% @doc The same where only the whole dictionary can be asked for: by the callback that a server is in, or by the dictionary of a process
-%% whose heap is small.
+%% whose heap is small, or by where the stack begins.
 -spec label_before_keys(pid()) -> mfa() | unknown.
 label_before_keys(Pid) ->
     case process_info(Pid, [total_heap_size, current_stacktrace]) of
         [{_, Words}, {_, Stack}] ->
-            case by_callback([frame(Frame) || Frame <- Stack]) of
+            Frames = [frame(Frame) || Frame <- Stack],
+            case by_callback(Frames) of
                 unknown when Words =< ?COPIED_WORDS ->
                     case process_info(Pid, dictionary) of
                         {_, Dictionary} -> function(proplists:get_value('$initial_call', Dictionary));
                         undefined -> unknown
                     end;
+                unknown -> by_beginning(lists:reverse(Frames));
                 Label -> Label
             end;
         undefined -> unknown
     end.
+
+%% @doc What proc_lib called, or a task of Elixir, where the stack, its beginning first, is told to there. A behaviour tells nothing.
+-spec by_beginning([diagnose_types:frame()]) -> mfa() | unknown.
+by_beginning([{Module, _, _} | Above]) when Module =:= proc_lib; Module =:= 'Elixir.Task.Supervised' ->
+    case Above of
+        [{Next, Function, _} = First | _] when Next =/= proc_lib, Next =/= 'Elixir.Task.Supervised' ->
+            case {lists:member(Next, ?BEHAVIOURS), atom_to_list(Function)} of
+                {true, _} -> unknown;
+                {false, [$- | _]} -> {Next, Function, 0}; % a fun: on the stack it has what it bound as further arguments
+                {false, _} -> First
+            end;
+        _ -> by_beginning(Above)
+    end;
+by_beginning(_) -> unknown.
 
 %% @doc The function of the behaviour that a server began with, where it is in a callback now. That of a supervisor has a name of its own.
 -spec by_callback([diagnose_types:frame()]) -> mfa() | unknown.

@@ -1,7 +1,7 @@
 %% @doc From what processes are in while they work to signs: loops, servers that hardly rest, native functions that run long. Pure.
 -module(diagnose_busy).
 
--export([of_process/2, of_long_run/2]).
+-export([of_process/2, of_long_run/2, of_many/2]).
 
 -import(diagnose_sign, [sign/4, in/1, rounded/1]).
 -import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1,
@@ -391,6 +391,13 @@ of_long_run(#{pid := Pid, times := Times, run_ms := Ms, window_ms := Window, in 
           end, diagnose_proof:look())
      || diagnose_work_time:is_long(Run),
         [busy || #{pid := P} = Suspect <- Suspects, P =:= Pid, [_ | _] <- [works(Suspect, Look)]] =:= []].
+
+%% @doc The sign of the worst of so many alike. Jobs that a timer starts, and that take longer than its period, are more and more.
+-spec of_many(diagnose_types:sign(), Count :: pos_integer()) -> diagnose_types:sign().
+of_many(#{kind := busy_process, evidence := #{waited := 0, queued := 0}, advice := Advice} = Sign, Count) when Count >= ?LOOPS_ALIKE ->
+    Sign#{advice := <<Advice/binary, " They run at once: if a timer starts the next one before the last has ended, let it start none while"
+                      " one runs (overlap: false), or bound their number.">>};
+of_many(Sign, _Count) -> Sign.
 
 %% That is no work of the processor, so nothing that grows with its arguments.
 blocked_advice(Collections) ->
