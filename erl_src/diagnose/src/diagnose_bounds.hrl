@@ -162,8 +162,9 @@
 -define(BLOCKED_CORES, 0.25).
 -define(NATIVE_COLLECTIONS, 0.25).
 -define(NATIVE_DELAYED, 0.8).
-%% With work for so many cores, one that the machine kept waiting for longer has no pace that tells anything.
--define(WANTED_CORES, 0.25).
+%% With work for so many cores, one that the machine kept waiting for longer has no pace that tells anything. With less it has done all
+%% that there was, since a scheduler was without work half of the time.
+-define(WANTED_CORES, 0.5).
 -define(LONG_RUNS, 3).
 %% No code of Erlang does so few a second: the lowest of healthy programs that were seen is some millions.
 -define(HELD_REDUCTIONS, 100_000).

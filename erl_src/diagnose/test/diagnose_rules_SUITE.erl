@@ -2741,7 +2741,8 @@ who_hardly_runs_is_judged_by_no_rate(_) ->
     Spent = #{share => 0.1, busy => 0.42, waiting => 0.25, threads => 4, cores => 0.05, delayed => 0.96, reductions => 2_000_000,
               window_ms => 200},
     Starved = fun(Other, Samples) ->
-                      Look = (nothing())#{collections := maps:merge(Spent, Other), suspects := [suspect(#{samples => Samples})]},
+                      Look = (nothing())#{collections := maps:merge(Spent, Other),
+                                          suspects := [suspect(#{samples => Samples, reductions => maps:get(own, Other, 1.0e6)})]},
                       Unseen = [iolist_to_binary(One) || One <- diagnose_wording:unseen(Look)],
                       [One || One <- Unseen, binary:match(One, ~"judge rates") =/= nomatch]
               end,
@@ -2760,6 +2761,12 @@ who_hardly_runs_is_judged_by_no_rate(_) ->
     Idle = #{busy => 0.25},
     Works = [{waiting, [{m, f, 1}], 2}, {running, [{m, f, 1}], 2}],
     ?assertMatch([_], Starved(Idle, Works)),
+    %% Of what rests at a third of the looks, the pace is a third of what it can be.
+    Rests = [{waiting, [{m, f, 1}], 20}, {runnable, [{m, f, 1}], 40}],
+    ?assertMatch({[_], [], [_], []}, {Starved(Idle#{own => 3.4e5}, Rests), Starved(Idle#{own => 3.3e5}, Rests),
+                                      Starved(Idle#{own => 4.1e4}, tl(Rests)), Starved(Idle#{own => 3.9e4}, tl(Rests))}),
+    %% It had no work half of the time, so it has done all of it.
+    ?assertMatch({[_], []}, {Starved(#{busy => 0.376}, []), Starved(#{busy => 0.374}, [])}),
     [?assertEqual([], Starved(Other, Samples))
      || {Other, Samples} <- [{#{delayed => 0.7}, Works}, {#{delayed => 0.0, cores => 0.3}, Works},
                              %% Schedulers that sleep in a native function, where nobody tells what the machine did.

@@ -63,10 +63,14 @@ starved(#{collections := #{busy := Busy, waiting := Waiting, threads := Threads,
     end;
 starved(#{}) -> none.
 
-%% Who does nothing is seen to answer, too, now and then.
-works_at_times(#{suspects := Suspects}) ->
-    lists:any(fun(#{samples := Samples}) ->
+%% Who does nothing is seen to answer, too, now and then. Who rests at some looks has done what it had to do: it would do so much more
+%% as it would wait instead of working, at most, which may still be little.
+works_at_times(#{suspects := Suspects, collections := #{delayed := Delayed}}) ->
+    lists:any(fun(#{samples := Samples, reductions := Reductions}) ->
                       Looks = [{Status, Times} || {Status, _, Times} <- Samples],
+                      All = lists:sum([Times || {_, Times} <- Looks]),
                       Works = lists:sum([Times || {Status, Times} <- Looks, Status =/= waiting, Status =/= suspended]),
-                      Works > 1 andalso 2 * Works >= lists:sum([Times || {_, Times} <- Looks])
+                      Works > 1 andalso 2 * Works >= All
+                          andalso (not is_number(Reductions)
+                                   orelse Reductions * All >= ?BUSY_REDUCTIONS * max(All - Works, (1 - Delayed) * All))
               end, Suspects).
