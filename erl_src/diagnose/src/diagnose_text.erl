@@ -35,10 +35,10 @@ proof(Proof, Place) -> {diagnose_proof:title(Proof, Place), diagnose_wording:pri
 last_line(#{findings := Findings, look := Look}) ->
     case {diagnose_findings:count(Findings), diagnose_wording:unseen(Look)} of
         {0, []} ->
-            ["Nothing found.", first_to_look_at(Look), " The bounds: ", bounds(Look), ".", unmeasured(Look), busy_with(Look),
+            ["Nothing found.", first_to_look_at(Look), " The bounds: ", bounds(Look), ".", unmeasured(Look), has_most(Look), busy_with(Look),
              waits_with(Look), waits_in(Look), turns(Look)];
         {0, [Why | _]} ->
-            ["Not everything was inspected, and nothing was found in the rest: ", small(Why), first_to_look_at(Look), busy_with(Look),
+            ["Not everything was inspected, and nothing was found in the rest: ", small(Why), first_to_look_at(Look), has_most(Look), busy_with(Look),
              waits_with(Look), waits_in(Look), turns(Look)];
         {Count, []} -> [findings(Count), "."];
         {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", small(Why)]
@@ -50,6 +50,16 @@ findings(Count) -> [integer_to_list(Count), " findings"].
 unmeasured(Look) ->
     [[" Not measured (see \"Unknown\"): ", lists:join("; ", [small(What) || What <- Names]), "."]
      || [_ | _] = Names <- [diagnose_wording:unmeasured(Look)]].
+
+%% What lives in all of a kind together is no finding: each may need what it has.
+has_most(#{groups := Groups, memory := #{total := Total}}) when is_list(Groups) ->
+    Kinds = maps:groups_from_list(fun(#{label := Label}) -> Label end, [Group || #{label := {_, _, _}} = Group <- Groups]),
+    [[" Most of its memory is in ", diagnose_wording:count(Count), " of ", diagnose_wording:label(Label), ", which have ",
+      diagnose_wording:bytes(Bytes), " of heap together: if that is too much, find out what each keeps, and how many there should be."]
+     || {Label, All} <- maps:to_list(Kinds),
+        Count <- [lists:sum([Of || #{count := Of} <- All])], Bytes <- [lists:sum([Of || #{heap_bytes := Of} <- All])],
+        Count > 1, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total];
+has_most(#{}) -> [].
 
 %% A node that works may be slow by what its own functions do, of which the bounds say nothing.
 busy_with(#{collections := Collections} = Look) ->
@@ -109,8 +119,9 @@ hears_nothing(#{places := #{most := Most}}) ->
      || Place <- lists:sublist([One || One <- Most, gets_nothing(One)], 1)];
 hears_nothing(#{}) -> [].
 
-gets_nothing(#{count := Count, stay := Stay, in := [_, _ | _], for := none, at := At}) ->
-    At =/= unknown andalso Stay >= ?SAME_FUNCTION * Count;
+%% Where many are connected to one host, each alone, they are clients of it, even in a loop of their own.
+gets_nothing(#{count := Count, stay := Stay, in := [_ | Callers], for := none, at := At}) ->
+    At =/= unknown andalso Stay >= ?SAME_FUNCTION * Count andalso (Callers =/= [] orelse Count >= ?AWAITED);
 gets_nothing(#{}) -> false.
 
 processes_wait(1) -> "1 process waits";

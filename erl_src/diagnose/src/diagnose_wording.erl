@@ -829,7 +829,7 @@ where_it_is(Evidence) ->
         ++ [["; it is of ", Label] || #{label := Label} <- [Evidence], Label =/= unknown].
 
 of_ended(Table) ->
-    [io_lib:format("; ~b of ~b of its keys that were read name processes that have ended", [Ended, Asked])
+    [io_lib:format("; ~b of ~b of its keys and rows that were read name processes that have ended", [Ended, Asked])
      || #{keys_of_ended := Ended, keys_of_processes := Asked} <- [Table], ?LEFT_ROWS * Ended >= Asked].
 
 in_function(unknown) -> "";

@@ -641,8 +641,8 @@ tables_that_are_gone_through_are_told_of(_) ->
                    {said(Sign), advised(Sign)}
            end,
     {Said, Deletes} = Told(Sessions#{keys_of_ended => 19, keys_of_processes => 20}, lists:seq(100_000, 100_600, 15)),
-    ?assert(has("sessions (100,000 rows, 150 more a second, owner <0.9.0>; 19 of 20 of its keys that were read name processes that have"
-                " ended)", Said)),
+    ?assert(has("sessions (100,000 rows, 150 more a second, owner <0.9.0>; 19 of 20 of its keys and rows that were read name processes"
+                " that have ended)", Said)),
     ?assert(has("delete its rows when it ends", Deletes)),
     ?assert(has("who should delete the rows of sessions", element(2, Told(Sessions, lists:seq(100_000, 100_600, 15))))),
     {Steady, Search} = Told(Sessions#{keys_of_ended => 1, keys_of_processes => 20}, lists:seq(100_600, 100_000, -15)),
@@ -655,6 +655,17 @@ tables_that_are_gone_through_are_told_of(_) ->
     #{largest := Largest} = diagnose_probe:tables(),
     ?assertMatch([#{keys_of_ended := 19, keys_of_processes := 20}], [One || #{name := topics} = One <- Largest]),
     true = ets:delete(Topics),
+    %% Or their rows do.
+    Services = [ets:new(services, [public, Type]) || Type <- [set, duplicate_bag]],
+    _ = [ets:insert(T, [{N, ~"urn", lists:nth(1 + N rem 100, Gone)} || N <- lists:seq(1, 20_000)]) || T <- Services],
+    #{largest := Larger} = diagnose_probe:tables(),
+    ?assertMatch([#{type := set, keys_of_ended := 10, keys_of_processes := 10}, _],
+                 lists:reverse(lists:sort(fun(One, Other) -> is_map_key(keys_of_ended, Other) >= is_map_key(keys_of_ended, One) end,
+                                          [One || #{name := services} = One <- Larger]))),
+    _ = [ets:delete(T) || T <- Services],
+    Most = (maps:without([rows], Sessions))#{bytes := 200_000_000, keys_of_ended => 10, keys_of_processes => 10},
+    [#{signs := [#{kind := large_ets_table} = Large]}] = found(#{tables => Tables#{largest := [Most]}, memory => #{total => 210_000_000}}, []),
+    ?assert(has("monitor the processes", advised(Large))),
     %% Many that do it seldom, each for itself.
     ?assertMatch([{table_scan, #{processes := 4, times := 12}}],
                  Found([(Scans(3))#{pid := Pid} || Pid <- [~"<0.1.0>", ~"<0.2.0>", ~"<0.3.0>", ~"<0.4.0>"]])),
@@ -937,6 +948,19 @@ where_processes_wait_is_told(_) ->
                                                         " 10.0.0.7:80, and got nothing meanwhile.*time-out")),
     [?assertEqual(nomatch, re:run(Last([Own, Other]), "got nothing"))
      || Other <- [Stuck#{at := unknown}, Stuck#{stay := 5}, Stuck#{in := [{conn, loop, 1}]}]],
+    %% Many that each have a connection to one host, in a function of their own.
+    Silent = Stuck#{count := 109, stay := 102, in := [{fusco_client, read, 1}]},
+    ?assertMatch({match, _}, re:run(Last([Silent]), "About 109 .* in fusco_client:read/1 for data of 10.0.0.7:80, and got nothing")),
+    [?assertEqual(nomatch, re:run(Last([Silent#{Key := Value}]), "got nothing")) || {Key, Value} <- [{count, 99}, {stay, 90}, {at, unknown}]],
+    %% A kind that has most of the memory, by several groups.
+    Kind = fun(Many, Bytes, Total) ->
+                   Groups = [#{label => {c2s, init, 1}, count => Many, heap_bytes => Bytes}, #{label => unknown, count => 9, heap_bytes => 1},
+                             #{label => {c2s, init, 1}, count => 50, heap_bytes => 7_000_000}],
+                   Look = Nothing#{groups := Groups, memory := #{total => Total}},
+                   re:run(diagnose_text:last_line(Report#{look := Look}), "Most of its memory is in ([0-9]+) of c2s:init/1", [{capture, [1], list}])
+           end,
+    ?assertEqual([{match, ["750"]}, nomatch, nomatch],
+                 [Kind(700, 550_000_000, 591_000_000), Kind(700, 280_000_000, 591_000_000), Kind(700, 80_000_000, 91_000_000)]),
     %% Those that get answers are told of from five on, where the host is known.
     ?assertMatch({match, _}, re:run(Last([Own, Stuck#{count := 5, stay := 0}]), "Nothing found. About 5 .* for data of 10.0.0.7:80: if their")),
     ?assertEqual(nomatch, re:run(Last([Own, Stuck#{count := 5, stay := 0, at := unknown}]), "About 5 ")),

@@ -488,13 +488,16 @@ table(Table) ->
                  #{name => Name, bytes => Words * erlang:system_info(wordsize), owner => owner(Owner)}]
     end.
 
-%% How many of some keys that name processes name one that has ended: the first and the last ones, of which nothing else is kept. In an
-%% ordered_set the first are of the oldest.
-of_ended(Table, #{size := Size, type := Type, protection := Protection}) when Size >= ?SCANNED_ROWS, Protection =/= private ->
+%% How many of some keys that name processes, or of their rows, name one that has ended: the first and the last ones, of which nothing else
+%% is kept. In an ordered_set the first are of the oldest.
+of_ended(Table, #{size := Size, type := Type, protection := Protection, memory := Words} = All)
+  when Size >= ?SCANNED_ROWS, Protection =/= private ->
+    IsRead = (Type =:= set orelse Type =:= ordered_set) andalso maps:get(compressed, All, false) =:= false
+        andalso Words * erlang:system_info(wordsize) =< ?ROW_BYTES * Size,
     case apart(fun() ->
                        Last = case Type of ordered_set -> keys(Table, ets:last(Table), fun ets:prev/2, ?ASKED_KEYS); _ -> [] end,
                        Keys = keys(Table, ets:first(Table), fun ets:next/2, ?ASKED_KEYS) ++ Last,
-                       Named = [is_process_alive(Pid) || Key <- Keys, Pid <- named_by(Key)],
+                       Named = [is_process_alive(Pid) || Key <- Keys, Pid <- named_by_row(named_by(Key), IsRead, Table, Key)],
                        {length([Alive || Alive <- Named, not Alive]), length(Named)}
                end) of
         {Ended, Named} when Named >= ?ASKED_KEYS -> #{keys_of_ended => Ended, keys_of_processes => Named};
@@ -509,6 +512,12 @@ named_by(Pid) when is_pid(Pid), node(Pid) =:= node() -> [Pid];
 named_by(Key) when is_tuple(Key), tuple_size(Key) =< ?PARTS_OF_KEY ->
     lists:sublist([Pid || Pid <- tuple_to_list(Key), is_pid(Pid), node(Pid) =:= node()], 1);
 named_by(_) -> [].
+
+%% A key that names none is of a row that may: one of its first elements alone is copied at a time.
+named_by_row([], true, Table, Key) ->
+    lists:sublist([Pid || Position <- lists:seq(2, ?PARTS_OF_KEY),
+                          Pid <- try ets:lookup_element(Table, Key, Position) of Part -> named_by(Part) catch error:badarg -> [] end], 1);
+named_by_row(Named, _IsRead, _Table, _Key) -> Named.
 
 %% mnesia has the tables of its indices by the names of those that they are for. Of a record, the first element is its name.
 index_of(Table, mnesia_index) ->

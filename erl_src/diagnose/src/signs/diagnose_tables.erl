@@ -87,6 +87,8 @@ large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}) ->
               #{total_bytes => max(Bytes, Total)},
           ["A list has 16 bytes for each character, a binary 1: store binaries (unicode:characters_to_binary/1). "
            || #{characters := Part} <- [Table], Part >= ?CHARACTERS]
+          ++ ["Have its owner monitor the processes, and delete their rows when they end. "
+              || #{keys_of_ended := Ended, keys_of_processes := Asked} <- [Table], ?LEFT_ROWS * Ended >= Asked]
           ++ "If it is meant to be that large and does not grow (ets:info/1 shows its size), leave it. Otherwise find out who inserts and"
           " who deletes: a table that only grows needs a limit by size or age (a time in each row, and a process that deletes old rows)."
           " Large values stored as binaries are not copied at each look-up.", diagnose_proof:look())
