@@ -91,6 +91,7 @@ field() {
 @test "field: children_searched" { field --once children_searched; }
 
 @test "field: clients_gone" { field --once clients_gone; }
+@test "field: clients_orphaned" { field --once clients_orphaned; }
 
 @test "field: closures_copy" { field --once closures_copy; }
 @test "field: code_server_asked" { field --once code_server_asked; }

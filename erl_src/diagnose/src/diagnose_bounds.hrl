@@ -141,6 +141,8 @@
 -define(PLACED, 5).
 %% So many others wait behind such processes.
 -define(BEHIND_PLACED, 5).
+%% So many servers wait in a callback for one host that tells them nothing, while sockets become more.
+-define(LEFT_WAITING, 50).
 %% Fewer may be of the inspection and its connection.
 -define(MORE, 10).
 %% From so many bytes on, the report names a table that has a tenth of those of all tables.

@@ -429,10 +429,11 @@
 -type places() :: #{ms := pos_integer(),
                     most := [#{count | stay := non_neg_integer(), label := mfa() | unknown, in := [frame(), ...],
                                for := Called :: binary() | none, at => binary() | unknown,
-                               behind => #{count := non_neg_integer(), pool := #{pid := binary(), name := atom()} | none}}]}.
+                               behind => #{count := non_neg_integer(), pool := #{pid := binary(), name := atom()} | none},
+                               serves => boolean()}]}.
 %% So many processes, by a sample, wait at two looks in the first of these functions, which the others led to, and so many of them at both;
 %% what one of them is, and for whose answer they wait. at: the other side of the socket that all of them, or that one, read. behind: so many
-%% others wait behind those that stay there, also for the pool that has lent them.
+%% others wait behind those that stay there, also for the pool that has lent them. serves: those that stay are in a callback of their server.
 -type stall() :: #{pid := binary(), name := atom(), label := mfa() | unknown, ms | looks | longest_ms | callers := pos_integer(),
                    waiting := non_neg_integer(), samples := [sample()], from := frame() | none}.
 %% A server for which some callers waited at so many of the looks; so many of them so long in the same call. samples: of the server then.

@@ -377,6 +377,9 @@ evidence(awaited, #{node := Node, connected := Connected, called := Called, proc
 evidence(awaited, #{host_in := Function, processes := Processes, ms := Ms, 'of' := Of}) ->
     io_lib:format("about ~ts processes have waited for ~.1f s and more (~ts) for another host, in ~ts",
                   [count(Processes), Ms / 1000, kinds(Of), Function]);
+evidence(awaited, #{at := At, processes := Processes, ms := Ms, label := Label, in := In, more_ports := More}) ->
+    io_lib:format("about ~ts processes~ts wait~ts for data of ~ts, and got nothing within ~.1f s; the node has ~ts more ports than then",
+                  [count(Processes), [[" (", Label, ")"] || Label =/= unknown], in_function(In), At, Ms / 1000, count(More)]);
 evidence(awaited, #{at := At, processes := Processes, ms := Ms, label := Label, in := In, behind := Behind, pool := Pool}) ->
     io_lib:format("about ~ts processes~ts wait~ts for data of ~ts, and got nothing within ~.1f s; ~ts others wait for ~ts",
                   [count(Processes), [[" (", Label, ")"] || Label =/= unknown], in_function(In), At, Ms / 1000, count(Behind),

@@ -600,6 +600,7 @@ who_waits_for_an_end_is_told_of(_) ->
 -spec init(pid()) -> {ok, {supervisor:sup_flags(), [supervisor:child_spec()]}}.
 init({supervisor, Children}) -> {ok, Children};
 init({works, Ms}) -> {ok, Ms};
+init({asks_host, Port}) -> _ = erlang:send_after(1, self(), {asks_host, Port}), {ok, none};
 init(Child) -> {ok, {#{}, [#{id => child, start => {?MODULE, started, [Child]}, shutdown => infinity}]}}.
 
 -spec started(pid()) -> {ok, pid()}.
@@ -1037,6 +1038,9 @@ handle_call(any, _, Ms) ->
     ok = works_for(Ms),
     {reply, ok, Ms}.
 
+handle_info({asks_host, Port}, State) ->
+    asks_host(Port),
+    {noreply, State};
 handle_info({work, Ms}, State) ->
     ok = works_for(Ms),
     {noreply, State}.
@@ -1079,7 +1083,27 @@ a_pool_whose_members_all_hang_is_told_of(_) ->
     ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), ["asks_host/1 for data of ", At, ".*5 others wait for them, or for <"])),
     %% Who waits for such a pool is told of once, and a few that wait behind may be a moment's.
     #{most := [#{behind := Told} = One]} = Sick,
-    ?assertEqual([], Found(Sick#{most := [One#{behind := Told#{count := 4}}]})).
+    ?assertEqual([], Found(Sick#{most := [One#{behind := Told#{count := 4}}]})),
+    %% Those of nobody any more, while more come: servers in a callback.
+    #{most := [Orphan]} = Healthy,
+    ?assertMatch(#{serves := false}, Orphan),
+    Alone = fun(More, Ports) ->
+                    Place = maps:merge(Orphan#{serves := true, count := 100, stay := 75}, More),
+                    [{Words, Evidence}
+                     || #{signs := Signs} <- found(#{places => Healthy#{most := [Place]},
+                                                     counts => [{Ms, (counts(1))#{ports => {Count, 99_000}}}
+                                                                || {Ms, Count} <- [{100, 20}, {4000, 20 + Ports}]]}, []),
+                        #{kind := awaited, evidence := Evidence} = Waits <- Signs, Words <- [said(Waits)]]
+            end,
+    [{Says, #{processes := 100, more_ports := 10}}] = Alone(#{}, 10),
+    ?assert(has("asks_host/1 for data of " ++ binary_to_list(At) ++ ", and got nothing", Says)),
+    ?assertEqual([[], [], [], []], [Alone(#{}, 9), Alone(#{serves => false}, 10), Alone(#{stay => 74}, 10), Alone(#{count => 49, stay => 49}, 10)]),
+    %% A real one.
+    Clients = [C || _ <- lists:seq(1, 6), {ok, C} <- [gen_server:start(?MODULE, {asks_host, Number}, [])]],
+    timer:sleep(200),
+    #{most := Serving} = diagnose_probe:places(now_ms() + 300),
+    [true = exit(Client, kill) || Client <- Clients],
+    ?assertMatch([#{stay := 6, serves := true}], [Place || #{serves := true} = Place <- Serving]).
 
 asks_host(Port) ->
     {ok, Socket} = gen_tcp:connect({127, 0, 0, 1}, Port, [{active, false}]),

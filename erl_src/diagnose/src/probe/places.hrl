@@ -40,9 +40,19 @@ placed({Frames, Called}, Count, Each, Stay, Now) ->
     At = peer_of_all(Called, lists:sublist(Stay ++ Now, ?ASKED_PEERS)),
     Place = #{count => Count, stay => round(Each * length(Stay)), label => labelled_apart(hd(Now)), in => Frames,
               for => case Called of {answer, _} -> called_as(Called); _ -> none end, at => At},
-    case Called =:= data andalso At =/= unknown andalso length(Stay) >= ?PLACED andalso apart(fun() -> behind(Stay) end) of
-        #{} = Behind -> Place#{behind => Behind};
+    case Called =:= data andalso At =/= unknown andalso length(Stay) >= ?PLACED
+        andalso apart(fun() -> {behind(Stay), lists:all(fun is_in_callback/1, lists:sublist(Stay, ?ASKED_PEERS))} end) of
+        {#{} = Behind, Serves} -> Place#{behind => Behind, serves => Serves};
         _ -> Place
+    end.
+
+%% Whether it is a server that has not come back to its loop.
+is_in_callback(Pid) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, Stack} -> lists:any(fun({Module, Function, _, _}) ->
+                                        lists:member(Module, [gen_server, gen_statem]) andalso lists:member(Function, ?HANDLES)
+                                end, Stack);
+        undefined -> false
     end.
 
 %% @doc How many wait for the answers of these, and in vain: beside one for each of them, which may be whose request it is, those that wait

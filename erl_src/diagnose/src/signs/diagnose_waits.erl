@@ -18,7 +18,7 @@ of_process(Suspect, Look) -> suspended(Suspect, Look).
 %% @doc The signs of who waits for what is not on the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
-    awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ hanging_pools(Look) ++ awaited_sockets(Look) ++ not_accepted(Look)
+    awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ hanging_pools(Look) ++ left_waiting(Look) ++ awaited_sockets(Look) ++ not_accepted(Look)
         ++ full_backlogs(Look) ++ packets_dropped(Look) ++ nodes_flap(Look) ++ nagle(Look) ++ starting(Look) ++ stopping(Look).
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
@@ -348,6 +348,20 @@ hanging_pools(#{places := #{most := Most, ms := Ms}, awaited := Awaited}) ->
         Stay >= ?SAME_FUNCTION * Count, Behind >= ?BEHIND_PLACED,
         not lists:any(fun(#{pid := Pid}) -> Pool =/= none andalso Pid =:= map_get(pid, Pool); (#{}) -> false end, Awaited)];
 hanging_pools(#{}) -> [].
+
+%% Whoever called them has given up, and begins anew with another one. (Those that wait for work do not become more.)
+left_waiting(#{places := #{most := Most, ms := Ms}, counts := Counts}) ->
+    Ports = [Count || {_, #{ports := {Count, _}}} <- Counts],
+    [sign(awaited, #{processes => Count, ms => Ms, label => case Label of unknown -> unknown; _ -> label(Label) end, in => label(In),
+                     at => At, more_ports => More},
+          "That host does not answer, and more come. They are servers in a callback: who called one gave up after the time-out of the call,"
+          " and that does not end the server. Bound each read (without a time-out gen_tcp:recv/2 waits for ever), then close the socket and"
+          " end the process; and have whoever gives up end the server that it asked.",
+          diagnose_proof:look())
+     || #{count := Count, stay := Stay, label := Label, in := [In | _], at := At, serves := true, behind := #{count := Behind}} <- Most,
+        Count >= ?LEFT_WAITING, 4 * Stay >= 3 * Count, Behind < ?BEHIND_PLACED,
+        More <- [lists:last(Ports) - hd(Ports) || Ports =/= []], More >= ?MORE];
+left_waiting(#{}) -> [].
 
 %% Each process waits for a socket of its own. Where messages wait for one of them, its mailbox tells of it.
 awaited_sockets(#{awaited := Awaited, ports := Ports, suspects := Suspects}) ->
