@@ -3686,6 +3686,12 @@ who_waits_in_a_send_or_a_program_is_told_so(_) ->
     ?assertEqual(["find out for what"], Waits({m, other, 0}, ~"call of free")),
     ?assertEqual(["lock of global"], Waits({global, random_sleep, 1}, ~"call of free")),
     ?assertEqual(["handler of logger"], Waits({logger_std_h, write_to_dev, 2}, ~"call of free")),
+    %% One that a port holds up, which is told before.
+    Sends = suspect(#{depth => 39, usual_depth => 39, least_depth => 39, waiting => [{~"call of {send, _}", 10}], gets => true, idle => true,
+                      samples => [{suspended, [{erlang, port_command, 2}, {m, handle_call, 3}, {gen_server, handle_msg, 6}], 40}]}),
+    Both = [{Kind, Says} || #{signs := Signs} <- found(#{suspects => [Sends]}, []), #{kind := Kind, advice := Says} <- Signs],
+    ?assertMatch([{suspended, _}, {deep_mailbox, _}], Both),
+    ?assertEqual({true, false}, {has("is suspended meanwhile", element(2, lists:last(Both))), has("for what", element(2, lists:last(Both)))}),
     %% Those who log are its callers, whether it works for them or waits.
     Logging = fun(Logs, Frame, Status) ->
                       One = suspect(#{depth => 90, usual_depth => 90, least_depth => 80, waiting => [{~"call of {log, _}", 10}], gets => true,

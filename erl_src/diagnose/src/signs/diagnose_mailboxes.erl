@@ -339,7 +339,9 @@ most_wait_for([_ | _] = Shapes) ->
 most_wait_for(_) -> none.
 
 waiting_advice(#{samples := Samples, waiting := Waiting, asks := Asks}) ->
-    [hd([Advice || {Functions, Advice} <- waits(), waits_in(Samples, Functions)]
+    [hd(["It is suspended meanwhile, mostly since a port or a connection takes no more of what it sends: mend that first."
+         || 2 * looks([Sample || {suspended, _, _} = Sample <- Samples]) > looks(Samples)]
+        ++ [Advice || {Functions, Advice} <- waits(), waits_in(Samples, Functions)]
         ++ sleep_advice(Samples) ++ [outside_advice(For) || #{for := For} = One <- Asks, is_outside(One)]
         ++ [case are_for_a_server(Waiting) of
                 true -> "These callers wait for it, and it waits for something else: find out for what.";

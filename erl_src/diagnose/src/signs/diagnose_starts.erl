@@ -103,8 +103,9 @@ copies(#{}, #{}) -> [].
 taken(Takes, Bytes, Parent, Ms, Look) ->
     copied(taken, Takes, Bytes, large_rows(Bytes div Takes, Look), Parent, Ms,
            "ets:lookup/2 copies a whole row, and so does every function that reads one. A message is a copy, too. binary_to_term/1,"
-           " binary_to_list/1 and decoders make as much anew. Keep data that all read and that seldom change in persistent_term,"
-           " which copies nothing; make a row of each thing that is looked up; and send the part that is needed.").
+           " binary_to_list/1, binary:split/3 and decoders make as much anew. Keep data that all read and that seldom change in"
+           " persistent_term, which copies nothing; make a row of each thing that is looked up; and send the part that is needed. (If each"
+           " makes this of its own part of the work, nothing is wrong.)").
 
 %% @doc The sign of a process whose children's collections were traced: what was copied to them is seen there, also of those that were
 %% collected at once. Where it was seen otherwise, it is not told again.
