@@ -190,6 +190,10 @@
 -define(HARDLY_PAUSES, 0.9).
 -define(OF_A_CORE, 0.7).
 -define(HARDLY_DELAYED, 0.2).
+%% With so little of a core used by the node, a receive that scans is not why its messages wait.
+-define(SCANS_LITTLE, 0.3).
+%% Who does so many reductions for each message to itself computes.
+-define(COMPUTES_EACH, 10_000).
 %% One that works at so many looks, and at so many of these is not where it takes its next message, works for long on each.
 -define(WORKS_LONG, 0.75).
 -define(IN_WORK, 0.75).

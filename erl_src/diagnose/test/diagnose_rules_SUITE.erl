@@ -2346,7 +2346,19 @@ who_is_slow_by_its_own_work_is_told_so(_) ->
     ?assertMatch({match, _}, re:run(To(-100.0, []), "takes longer to handle")),
     ?assertMatch({match, _}, re:run(To(-400.0, []), "They become fewer")),
     Scan = #{pid => ~"<0.1.0>", function => {m, f, 1}, file => ~"m.erl", line => 9, called_from => none, seen => 9, looks => 10},
-    ?assertMatch({match, _}, re:run(To(10.0, [Scan]), "First change the receive named below")).
+    ?assertMatch({match, _}, re:run(To(10.0, [Scan]), "First change the receive named below")),
+    %% Where the node hardly works, no scan is why they wait.
+    Cores = fun(Cores, Delayed) ->
+                    Seen = #{collections => (kept_from_running())#{cores => Cores, delayed => Delayed},
+                             suspects => [suspect(#{usual_depth => 20_000, depth => 20_000, growth => 10.0, samples => Works})]},
+                    [Text] = [Advice || #{signs := Signs} <- found(Seen, [Scan]), #{kind := deep_mailbox, advice := Advice} <- Signs],
+                    [Says || Says <- ["used 0.1 cores in all, so this is not why", "First change the receive"], string:find(Text, Says) =/= nomatch]
+            end,
+    ?assertEqual([["used 0.1 cores in all, so this is not why"], ["First change the receive"], ["First change the receive"]],
+                 [Cores(0.1, 0.0), Cores(0.1, 0.9), Cores(0.9, 0.0)]),
+    %% The VM says that it runs while it answers the look, also where it only waits.
+    Waits = [{running, [{shop, price, 1}], 15}, {waiting, [{shop, price, 1}], 5}],
+    ?assertMatch({match, _}, re:run(Advice(Waits), "find out what the process waits for")).
 
 counts(Processes) -> #{processes => {Processes, 1_000_000}, ports => {1, 1000}, atoms => {1, 1000}, tables => {9000, 8192}}.
 
@@ -4552,6 +4564,10 @@ who_works_for_itself_is_told_of(_) ->
     Found = fun(Suspect, Pace) -> signs(maps:merge(#{suspects => [Suspect]}, Sends(Pace)), []) end,
     ?assertMatch([{busy_process, #{to_itself_a_second := 300_000, in := ~"m:init/1"}}], Found(Server, 300_000)),
     ?assertEqual([], Found(Server, 500)),
+    %% One that gives way between the steps of its work is meant to.
+    Says = fun(Suspect) -> [#{signs := [#{advice := Text}]}] = found(maps:merge(#{suspects => [Suspect]}, Sends(5000)), []), Text end,
+    ?assertMatch({_, _}, binary:match(Says(Server), ~"if that is a batch")),
+    ?assertEqual(nomatch, binary:match(Says(Server#{reductions := 4.9e7}), ~"batch")),
     %% What a table of dets is asked for takes it several turns: no message of its own is what is wrong.
     Searches = [{prim_file, pread, 3}, {dets, scan_read, 8}, {dets, fmatch_init, 2}],
     Dets = Server#{label := {dets, init, 2}, samples := [{running, Searches, 60}]},

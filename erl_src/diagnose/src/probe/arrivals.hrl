@@ -44,8 +44,9 @@ with_small_messages(Pids) ->
 
 %% The arguments are node and process of the sender, and the message. Who prints takes each answer at once, so that is none of what waits.
 tags_received() ->
-    [{['_', '_', {io_reply, '_', '_'}], [], [{message, false}]} | lists:append([tags_received(Kind, Head)
-                  || {Kind, Head} <- [{call, {'$gen_call', '_', '$2'}}, {cast, {'$gen_cast', '$2'}}, {info, '$2'}]])].
+    [{['_', '_', {io_reply, '_', '_'}], [], [{message, false}]}
+     | lists:append([tags_received(Kind, Head)
+                     || {Kind, Head} <- [{call, {'$gen_call', '_', '$2'}}, {cast, {'$gen_cast', '$2'}}, {info, '$2'}]])].
 
 tags_received(Kind, Message) ->
     [{['_', '$1', Message], [{is_tuple, '$2'}, {'>', {size, '$2'}, 0}, {is_atom, {element, 1, '$2'}}],

@@ -452,8 +452,9 @@ unknown_sizes() ->
     #{heap => unknown, used => unknown, kept => unknown, old => unknown, recent => unknown, stack => unknown, held => unknown}.
 
 %% At least one look at each. What was seen: the depth, the stack under the status, and how long it took to answer; and how many are
-%% ready in each run queue.
+%% ready in each run queue: those that the same tick of the timers woke have had their turn by then.
 samples(Pids, Until, {Samples, Queues}) ->
+    true = erlang:yield(),
     Lengths = erlang:statistics(run_queue_lengths_all),
     Answers = answers(Pids, fun sample/1, now_ms() + ?ANSWER_MS),
     Seen = {lists:foldl(fun({Pid, {Sample, Ms}}, All) -> sampled(Pid, Sample, Ms, All) end, Samples, Answers), [Lengths | Queues]},

@@ -96,10 +96,10 @@ placed() ->
 %% The processes of a look are none of the node's.
 waits_in(Pid) ->
     case process_info(Pid, [status, reductions, current_stacktrace]) of
-        [_, _, {_, [{?MODULE, _, _, _} | _]}] -> []; % of this inspection
         [{_, Status}, {_, Done}, {_, [_ | _] = Stack}] ->
             [{{place(Stack), called_from(Pid, Stack)}, Done}
-             || not lists:keymember(?MODULE, 1, Stack), not is_main_loop([frame(Frame) || Frame <- Stack]), settled(Pid, Status, ?ASKED_AGAIN) =:= waiting];
+             || not lists:keymember(?MODULE, 1, Stack), % of a look
+                not is_main_loop([frame(Frame) || Frame <- Stack]), settled(Pid, Status, ?ASKED_AGAIN) =:= waiting];
         _ -> []
     end.
 

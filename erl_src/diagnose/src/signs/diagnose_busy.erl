@@ -87,15 +87,21 @@ works_for_itself(#{pid := Pid, samples := Samples, usual_depth := Depth} = Suspe
                 none ->
                     #{evidence := Evidence} = Sign =
                         busy_sign(Suspect, Function, Times, Samples,
-                                  "Each message to itself makes it send the next one, and a receive with after 0 does not wait, so it"
-                                  " never rests. Let it wait for an event (a message from its source, a monitor), or send the next one"
-                                  " after a while (erlang:send_after/3)."),
+                                  [batch_advice(Suspect, Pace),
+                                   "Each message to itself makes it send the next one, and a receive with after 0 does not wait, so it"
+                                   " never rests. Let it wait for an event (a message from its source, a monitor), or send the next one"
+                                   " after a while (erlang:send_after/3)."]),
                     [Sign#{evidence := Evidence#{to_itself_a_second => Pace}}];
                 %% What others ask of it takes it several turns.
                 Advice -> [busy_sign(Suspect, Function, Times, Samples, Advice)]
             end
     end;
 works_for_itself(_Suspect, Busy, _Look) -> Busy.
+
+%% A batch that gives way to others between its steps is meant to work all the time.
+batch_advice(#{reductions := Reductions}, Pace) when is_number(Reductions), Reductions >= ?COMPUTES_EACH * Pace ->
+    "It computes much for each of these messages: if that is a batch which gives way between its steps, leave it. Otherwise: ";
+batch_advice(#{}, _Pace) -> "".
 
 %% What it has not worked on yet is in a queue of its own: its mailbox is empty, and its callers wait. One at its capacity has a small heap.
 queues_in_its_heap(#{pid := Pid, name := Name, used_bytes := Used, samples := Samples} = Suspect, Pace, #{unanswered := Unanswered}) ->

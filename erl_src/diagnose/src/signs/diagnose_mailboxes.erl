@@ -151,7 +151,7 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
                {false, false} when Specific =/= [] -> hd(Specific);
                {false, false} when Flood =/= [] -> hd(Flood);
                {false, false} ->
-                   [scan_advice(Suspect), "Keep the mailbox short: the library dam (OTP 27) holds, blocks or drops the excess.",
+                   [scan_advice(Suspect, Look), "Keep the mailbox short: the library dam (OTP 27) holds, blocks or drops the excess.",
                     [[" ", Slow] || Slow <- slow_advice(Suspect)]]
            end,
            [" Perhaps no receive takes these messages: a server should receive every message, and cancel timers and monitors."
@@ -188,8 +188,18 @@ has_deep_mailbox(#{least_depth := Least, usual_depth := Depth, queue := Queue, s
                 andalso (in_callback(Suspect) >= ?SAME_FUNCTION * Looks orelse 20 * waited(Samples) =< Looks andalso 2 * Least >= Depth)];
 has_deep_mailbox(_, _) -> [].
 
-scan_advice(#{scans := true}) -> "First change the receive named below, which goes through all of them. ";
-scan_advice(#{}) -> "".
+%% What takes no part of a core worth mentioning is no reason that messages wait.
+scan_advice(#{scans := true}, #{collections := #{cores := Cores}} = Look) when Cores =< ?SCANS_LITTLE ->
+    case diagnose_schedulers:delayed(Look) =< ?HARDLY_DELAYED of
+        true ->
+            io_lib:format("The receive named below goes through all of them, but the node used ~.1f cores in all, so this is not why they wait:"
+                          " first find out what the process waits for. ", [Cores]);
+        false -> scan_advice()
+    end;
+scan_advice(#{scans := true}, _Look) -> scan_advice();
+scan_advice(#{}, _Look) -> "".
+
+scan_advice() -> "First change the receive named below, which goes through all of them. ".
 
 %% One that works waits for nothing; and what sleeps waits for nothing else. Where the messages become fewer, it keeps up now.
 slow_advice(#{scans := true}) -> [];
@@ -201,13 +211,18 @@ slow_advice(#{samples := Samples, by_file := Times}) when Times > 0 ->
 slow_advice(#{samples := Samples}) -> [what_it_waits_for(Samples)].
 
 what_it_waits_for(Samples) ->
-    case {sleep_advice(Samples), 2 * waited(Samples) < looks(Samples), most_worked_in(Samples)} of
+    case {sleep_advice(Samples), 2 * looks(works_only(Samples)) > looks(Samples), most_worked_in(Samples)} of
         {[Sleeps | _], _, _} -> Sleeps;
         {[], true, {_, _, _} = Function} ->
             ["It works nearly all the time, mostly in ", label(Function), ". A message takes longer to handle than the time until the next"
              " one comes: do less for each, take several at once, or share the work among several processes."];
         {[], _, _} -> "Or find out what the process waits for."
     end.
+
+%% Where it is also seen to wait, the VM says that it runs while it answers the look.
+works_only(Samples) ->
+    Places = [Stack || {waiting, Stack, _} <- Samples],
+    [Sample || {Status, Stack, _} = Sample <- Samples, Status =/= waiting, Status =/= suspended, not lists:member(Stack, Places)].
 
 %% That the node is stopping tells of it.
 is_of_stopping(#{pid := Pid}, #{stopping := #{asks := Asks}}) -> lists:any(fun(#{pid := P}) -> P =:= Pid end, Asks);
