@@ -16,8 +16,7 @@ Installs missing packages, builds OTP $(default_release) with and without patche
 hibernation slows down length/1 of a list of a million 14-tuples: on stock, on a copy of
 stock (the control), with prefetching, and with all patches. The first demo shows a table
 without all patches before it builds them. It measures even if other programs are working,
-and the table then says so. ('./build.sh otp' builds the other variants, and the applications
-of OTP that the demo does not need.)
+and the table then says so. It ends with the command that builds what it left out.
 USAGE
 }
 
@@ -31,11 +30,12 @@ has_erlang() {
     ((${release:-0} >= OLDEST_OTP))
 }
 
-# start_compiling [--installed]: compiles our applications in the background, while OTP's configure uses one core.
+# start_compiling: compiles our applications in the background, while OTP's configure uses one core. The installed Erlang compiles those
+# that a comparison needs.
 start_compiling() {
     said=$(mktemp)
     set -m # a process group of its own, which goes with this shell
-    "$TOP/scripts/erl.sh" "$@" >"$said" 2>&1 </dev/null &
+    "$TOP/scripts/erl.sh" --installed >"$said" 2>&1 </dev/null &
     compiler=$!
     set +m
     # shellcheck disable=SC2064  # the process of now is meant
@@ -52,32 +52,32 @@ end_compiling() {
     return "$status"
 }
 
-# compile_applications: all of them. Debian's rebar3 does not run on each OTP, and what needs no built OTP is enough to compare.
-compile_applications() { "$TOP/scripts/erl.sh" || { has_erlang && "$TOP/scripts/erl.sh" --installed; }; }
+# compile_all: the native code, and our applications. Debian's rebar3 does not run on each OTP, and what the installed Erlang compiles is
+# enough to compare.
+compile_all() {
+    "$TOP/scripts/native.sh"
+    "$TOP/scripts/erl.sh" || { has_erlang && "$TOP/scripts/erl.sh" --installed; }
+}
 
 # first_table RELEASE VARIANTS: as soon as these are built.
 first_table() {
     local background=no compiler said
     if ! has_root && has_erlang; then
         background=yes
-        start_compiling --installed
+        start_compiling
     fi
     "$TOP/scripts/otp.sh" --demo --otp "$1" --vm "$2"
-    "$TOP/scripts/native.sh"
     if [[ $background == yes ]]; then
         end_compiling || exit 1
     else
-        compile_applications
+        compile_all
     fi
     compare_hibernation "$1" "$2" --quick
 }
 
 # second_table RELEASE VARIANTS: with all that was compared before. 11 pairs are the fewest for four arms.
 second_table() {
-    local compiler said
-    start_compiling
     "$TOP/scripts/otp.sh" --demo --otp "$1" --vm "$2"
-    end_compiling || has_erlang || exit 1
     compare_hibernation "$1" "$2" --pairs 11
 }
 
@@ -103,15 +103,14 @@ main() {
     "$TOP/scripts/deps.sh"
     if is_built "$release" tuned; then
         "$TOP/scripts/otp.sh" --demo --otp "$release" --vm "$first,tuned"
-        "$TOP/scripts/native.sh"
-        compile_applications
+        compile_all
         compare_hibernation "$release" "$first,tuned" --pairs 12
     else
         first_table "$release" "$first"
         second_table "$release" "$first,tuned"
     fi
     ! is_part "$BUILD/otp-$release" ||
-        say "To build the applications of OTP that the demo left out, run './build.sh otp --otp $release --vm stock' (4 minutes)."
+        say "The demo left out applications of OTP, native code and libraries. To build them, run './build.sh otp --otp $release --vm stock && ./build.sh native && ./build.sh erl' (5 minutes)."
 }
 
 main "$@"

@@ -2351,7 +2351,7 @@ who_is_slow_by_its_own_work_is_told_so(_) ->
     Cores = fun(Cores, Delayed) ->
                     Seen = #{collections => (kept_from_running())#{cores => Cores, delayed => Delayed},
                              suspects => [suspect(#{usual_depth => 20_000, depth => 20_000, growth => 10.0, samples => Works})]},
-                    [Text] = [Advice || #{signs := Signs} <- found(Seen, [Scan]), #{kind := deep_mailbox, advice := Advice} <- Signs],
+                    [Text] = [Told || #{signs := Signs} <- found(Seen, [Scan]), #{kind := deep_mailbox, advice := Told} <- Signs],
                     [Says || Says <- ["used 0.1 cores in all, so this is not why", "First change the receive"], string:find(Text, Says) =/= nomatch]
             end,
     ?assertEqual([["used 0.1 cores in all, so this is not why"], ["First change the receive"], ["First change the receive"]],

@@ -46,7 +46,7 @@ advice(single_file, Error) -> of_single_file(Error).
 
 of_checkout({ertslab_os_command, {missing, _, Package}}) ->
     ["; './build.sh deps' installs it (Debian package ", Package, ")"];
-of_checkout({ertslab_paths, {wants_the_lab, _}}) -> " in which './build.sh demo' has run";
+of_checkout({ertslab_paths, {wants_the_lab, _}}) -> " in which './build.sh demo', './build.sh native' and './build.sh erl' have run";
 of_checkout({ertslab_inventory, Reason}) -> of_inventory(Reason);
 of_checkout({ertslab_builds, {too_few, _, Release, Wanted}}) ->
     io_lib:format("; './build.sh otp --otp ~b --builds ~b' does that", [Release, Wanted]);

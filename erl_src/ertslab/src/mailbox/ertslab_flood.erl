@@ -38,6 +38,7 @@
 
 -spec run(map()) -> ok.
 run(#{way := Way} = Options) ->
+    _ = ertslab_experiment_parts:calls_are_here(ertslab_declared:one(flood)) orelse ertslab_paths:wants_the_lab("flood"),
     Flood = #{way => one_of("the way", Way, ?WAYS),
               driver => one_of("--driver", maps:get(driver, Options, "async"), ?DRIVERS),
               messages => maps:get(messages, Options, ?MESSAGES),

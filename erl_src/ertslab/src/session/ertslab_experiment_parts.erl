@@ -2,11 +2,15 @@
 %% neither native code nor all libraries.
 -module(ertslab_experiment_parts).
 
--export([are_here/1]).
+-export([are_here/1, calls_are_here/1]).
 
 %% @doc Whether each module is here that the experiment calls, directly or not, or wants to be loaded.
 -spec are_here(module()) -> boolean().
-are_here(Module) -> calls_present([Module], []) andalso all_load(maps:get(loads, ertslab_parameters:info(Module), [])).
+are_here(Module) -> calls_are_here(Module) andalso all_load(maps:get(loads, ertslab_parameters:info(Module), [])).
+
+%% @doc Whether each module is here that this one calls, directly or not.
+-spec calls_are_here(module()) -> boolean().
+calls_are_here(Module) -> calls_present([Module], []).
 
 %% `Seen': the modules whose calls were looked at already.
 calls_present([], _) -> true;
