@@ -454,9 +454,9 @@ unknown_sizes() ->
 %% At least one look at each. What was seen: the depth, the stack under the status, and how long it took to answer; and how many are
 %% ready in each run queue: those that the same tick of the timers woke have had their turn by then.
 samples(Pids, Until, {Samples, Queues}) ->
+    Answers = answers(Pids, fun sample/1, now_ms() + ?ANSWER_MS),
     true = erlang:yield(),
     Lengths = erlang:statistics(run_queue_lengths_all),
-    Answers = answers(Pids, fun sample/1, now_ms() + ?ANSWER_MS),
     Seen = {lists:foldl(fun({Pid, {Sample, Ms}}, All) -> sampled(Pid, Sample, Ms, All) end, Samples, Answers), [Lengths | Queues]},
     wait(min(?STACKS_MS, max(0, Until - now_ms()))),
     case now_ms() < Until of
