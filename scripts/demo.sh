@@ -110,7 +110,7 @@ main() {
         second_table "$release" "$first,tuned"
     fi
     ! is_part "$BUILD/otp-$release" ||
-        say "The demo left out applications of OTP, native code and libraries. To build them, run './build.sh otp --otp $release --vm stock && ./build.sh native && ./build.sh erl' (5 minutes)."
+        say "The demo left out applications of OTP, native code and libraries. To build them, run './build.sh otp --otp $release --vm stock && ./build.sh native && ./build.sh erl' (2 minutes)."
 }
 
 main "$@"

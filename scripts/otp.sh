@@ -46,7 +46,7 @@ patch of your own, follow doc/own_patch.md.
   --demo         build only the part of OTP that './build.sh demo' needs: of its
                  applications only crypto, and kernel, stdlib and the compiler as
                  the sources bring them in compiled form. The next build without
-                 this option builds all of OTP (4 minutes)
+                 this option builds all of OTP (2 minutes)
   --git PATH     a git repository of OTP, whose revisions are built next to the
                  releases. The build of the first revision takes as long as that
                  of a release. The build of each similar revision takes a minute
