@@ -9,7 +9,8 @@
 -type judge() :: {Experiment :: string(), Metrics :: [atom(), ...], [ertslab_option_types:assignment()]}.
 
 -type reason() :: {no_judge, string(), Known :: [string()]} | {failed, Name :: string(), ertslab_error:error()}
-                | {no_judgement, Name :: string()} | {ended_badly, Name :: string(), Runs :: pos_integer(), Label :: binary(), Why :: binary()}.
+                | {no_judgement, Name :: string()}
+                | {ended_badly, Name :: string(), Runs :: pos_integer(), Label :: binary(), Why :: binary()}.
 
 -define(BUDGET_MS, 15 * 60_000).
 
