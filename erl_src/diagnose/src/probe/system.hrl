@@ -275,11 +275,12 @@ owner(Text, Name) -> iolist_to_binary([Text, " (", atom_to_binary(Name, utf8), "
 -spec in_tables(non_neg_integer()) -> #{bytes := non_neg_integer(), tables := [#{name | rows | bytes := term()}]}.
 in_tables(Bytes) ->
     {All, _} = at_most(?MOST_TABLES, ets:all()),
-    Sizes = [{Size, Table} || Table <- All, Size <- [ets:info(Table, size)], is_integer(Size), Size > 0],
+    Sizes = [{Size, {Name, Table}} || Table <- All, Size <- [ets:info(Table, size)], is_integer(Size), Size > 0,
+                                      Name <- [ets:info(Table, name)], Name =/= undefined],
+    OfName = maps:groups_from_list(fun({_, {Name, _}}) -> Name end, fun({Size, _}) -> Size end, Sizes),
     Read = [{Name, {Size * Held div ?READ_ROWS, case Parts of not_all -> not_all; _ -> Size * Parts div ?READ_ROWS end, Size, Table}}
-            || {Size, Table} <- ranked(?READ_TABLES, Sizes), {Held, Parts} <- [binary_bytes(Table)], Held > 0,
-               Name <- [ets:info(Table, name)], Name =/= undefined],
-    Named = [of_name(Name, Of, Sizes)
+            || {Size, {Name, Table}} <- ranked(?READ_TABLES, Sizes), {Held, Parts} <- [binary_bytes(Table)], Held > 0],
+    Named = [of_name(Name, Of, maps:get(Name, OfName))
              || {Name, Of} <- maps:to_list(maps:groups_from_list(fun({Name, _}) -> Name end, fun({_, One}) -> One end, Read))],
     Sum = fun(Key) -> lists:sum([maps:get(Key, One) || One <- Named]) end,
     Most = case [One || #{bytes := Held} = One <- Named, 10 * Held >= Bytes] of
@@ -293,12 +294,12 @@ in_tables(Bytes) ->
 of_name(Name, Read, Sizes) ->
     Rows = lists:sum([Size || {_, _, Size, _} <- Read]),
     Held = lists:sum([Of || {Of, _, _, _} <- Read]),
-    case {Read, length([1 || {_, Table} <- Sizes, ets:info(Table, name) =:= Name])} of
-        {[{_, Parts, _, Table}], Count} when Count =< 1 ->
+    case {Read, Sizes} of
+        {[{_, Parts, _, Table}], [_]} ->
             maps:merge((maps:with([fixed_ms], fixed(Table)))#{name => Name, rows => Rows, bytes => Held}, slices(Parts, Held));
-        {_, Count} ->
-            All = lists:sum([Size || {Size, Table} <- Sizes, ets:info(Table, name) =:= Name]),
-            #{name => Name, count => Count, rows => All, bytes => Held * All div Rows}
+        {_, _} ->
+            All = lists:sum(Sizes),
+            #{name => Name, count => length(Sizes), rows => All, bytes => Held * All div Rows}
     end.
 
 %% @doc The sockets of TCP that have a buffer for what they receive, and the bytes of these, by what some say that are drawn by chance:

@@ -18,8 +18,8 @@ of_process(Suspect, Look) -> suspended(Suspect, Look).
 %% @doc The signs of who waits for what is not on the node.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
 of_node(Look) ->
-    awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ hanging_pools(Look) ++ left_waiting(Look) ++ awaited_sockets(Look) ++ not_accepted(Look)
-        ++ full_backlogs(Look) ++ packets_dropped(Look) ++ nodes_flap(Look) ++ nagle(Look) ++ starting(Look) ++ stopping(Look).
+    awaited_far(Look) ++ awaited_names(Look) ++ awaited_hosts(Look) ++ hanging_pools(Look) ++ left_waiting(Look) ++ awaited_sockets(Look)
+        ++ not_accepted(Look) ++ full_backlogs(Look) ++ packets_dropped(Look) ++ nodes_flap(Look) ++ nagle(Look) ++ starting(Look) ++ stopping(Look).
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
 %% all schedulers have seen it: where no port holds anything, that is what it waits for.
