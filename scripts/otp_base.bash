@@ -15,15 +15,22 @@ APPLICATIONS=(asn1 common_test compiler crypto dialyzer edoc erl_interface eunit
 # up to a fifth. (Linux has CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B for that.)
 COMPILER_FLAGS='-g -O2 -falign-functions=64'
 
+# The C++ files, those of the JIT and its assembler, begin with a precompiled header, without which they take twice as long. Complete
+# debug information would hold addresses of that header, so the same sources would not give the same bytes; that of level 1 has
+# functions and lines. ccache needs -fpch-preprocess to compare the text of files with such a header.
+CXX_FLAGS="$COMPILER_FLAGS -g1 -fpch-preprocess"
+
 # No profile-guided optimisation, even if a configure would choose it (those of 27 and 29 end with USE_PGO=false). It
 # trains on this machine's timing, so no two builds would be alike, and a variant would be measured with another
 # profile than stock. The linker adds a build id that identifies the contents.
 CONFIGURE=(--disable-pgo --without-javac --without-wx --without-odbc --disable-silent-rules
-    "CFLAGS=$COMPILER_FLAGS" "CXXFLAGS=$COMPILER_FLAGS" "LDFLAGS=-Wl,--build-id=sha1")
+    "CFLAGS=$COMPILER_FLAGS" "CXXFLAGS=$CXX_FLAGS" "LDFLAGS=-Wl,--build-id=sha1")
 
-# ccache compares preprocessed text, so a variant that only changes config.h does not recompile everything.
+# ccache compares preprocessed text, so a variant that only changes config.h does not recompile everything. It looks at no
+# precompiled header unless it may ignore macros and the time in it, of which that header has none.
 use_compiler_cache() {
-    export CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=4G CCACHE_NOHASHDIR=
+    export CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=4G CCACHE_PCH_EXTSUM=yes CCACHE_NOHASHDIR=
+    export CCACHE_SLOPPINESS=pch_defines,time_macros
     [[ ! -d /usr/lib/ccache ]] || PATH=/usr/lib/ccache:$PATH
 }
 
@@ -70,12 +77,21 @@ skip_other_applications() {
     done
 }
 
-# Without the precompiled header, which leaves its addresses in the debug information, the same sources give the same
-# bytes, and ccache recognises the C++ files. (OTP also regenerates that header, and with it all of the JIT, whenever
-# erl_bif_info.c changes.)
-MAKE_VARIABLES=(ASMJIT_PCH_OBJ=)
+# sum_header TYPE: what the precompiled header of the JIT of that type is made from, as a sum beside it. ccache takes it in place of the
+# header, whose bytes differ each time that make makes it (also whenever erl_bif_info.c changes).
+sum_header() {
+    local makefile sum
+    sum=$(in_tree "${CXX:-g++}" -std=c++17 -E erts/emulator/asmjit/asmjit.h | sha256sum)
+    for makefile in "$BASE"/tree/erts/emulator/*-linux-*/Makefile; do
+        mkdir -p "${makefile%/*}/$1/jit/asmjit"
+        printf '%s\n' "$sum" >"${makefile%/*}/$1/jit/asmjit/asmjit.hpp.gch.sum"
+    done
+}
 
-make_tree() { in_tree make -j"$(nproc)" "${MAKE_VARIABLES[@]}"; }
+make_tree() {
+    sum_header opt
+    in_tree make -j"$(nproc)"
+}
 
 install_root() {
     in_tree make release "RELEASE_ROOT=$BASE/root"

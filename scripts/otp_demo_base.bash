@@ -18,12 +18,13 @@ configure_beside() {
 }
 
 # make_jobs ARGUMENTS...: one job more than there are cores, since a job also waits for the disk.
-make_jobs() { in_tree make "-j$(($(nproc) + 1))" "${MAKE_VARIABLES[@]}" "$@"; }
+make_jobs() { in_tree make "-j$(($(nproc) + 1))" "$@"; }
 
 # The C files of crypto are compiled meanwhile, in the times in which the emulator's make has a single job, such as a code generator
 # or the linker.
 make_first_part() {
     local crypto
+    sum_header opt
     in_tree make -C lib/crypto/c_src opt &
     crypto=$!
     make_jobs erl_interface emulator

@@ -155,7 +155,8 @@ compile_emulator() {
     type=$(otp_type "$1")
     # The thread library exists only for the type opt.
     [[ $type == opt ]] || in_tree make -j"$(nproc)" -C erts/lib_src "$type"
-    in_tree env "PATH=$BASE/tree/bootstrap/bin:$PATH" make -j"$(nproc)" "${MAKE_VARIABLES[@]}" \
+    sum_header "$type"
+    in_tree env "PATH=$BASE/tree/bootstrap/bin:$PATH" make -j"$(nproc)" \
         -C erts/emulator "$type" FLAVOR="$(otp_flavour "$1")" "${@:2}"
 }
 

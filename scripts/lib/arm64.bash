@@ -92,7 +92,8 @@ configure_arm64() {
 
 make_arm64() {
     local app
-    in_tree make -j"$(nproc)" "${MAKE_VARIABLES[@]}" depend erl_interface emulator
+    sum_header opt
+    in_tree make -j"$(nproc)" depend erl_interface emulator
     for app in "${ARM64_APPLICATIONS[@]}"; do
         in_tree make -j"$(nproc)" -C "lib/$app/c_src" opt
     done
