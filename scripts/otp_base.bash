@@ -81,7 +81,7 @@ skip_other_applications() {
 # header, whose bytes differ each time that make makes it (also whenever erl_bif_info.c changes).
 sum_header() {
     local makefile sum
-    sum=$(in_tree "${CXX:-g++}" -std=c++17 -E erts/emulator/asmjit/asmjit.h | sha256sum)
+    sum=$(in_tree "${CXX:-g++}" -std=c++17 -Ierts/emulator -E erts/emulator/asmjit/asmjit.h | sha256sum)
     for makefile in "$BASE"/tree/erts/emulator/*-linux-*/Makefile; do
         mkdir -p "${makefile%/*}/$1/jit/asmjit"
         printf '%s\n' "$sum" >"${makefile%/*}/$1/jit/asmjit/asmjit.hpp.gch.sum"
