@@ -34,7 +34,7 @@ setup() {
 }
 
 @test "closed outputs are no failure" {
-    for closed in '>&-' '<&- >&- 2>&-'; do
+    for closed in '>&-' '2>&-' '<&- >&- 2>&-'; do
         run bash -c "\"\$@\" $closed" bash "$TOP/ertslab" compare spacing --quick "${SMALL[@]}" --out "$OUT" --force
         [ "$status" -eq 0 ]
         [ -s "$OUT/report.html" ]

@@ -971,7 +971,7 @@ why_unknown(Key, _, _) when Key =:= native_times; Key =:= retries ->
 why_unknown(mapped, _, #{emulator := #{off := [_ | _]}}) -> "the allocator of heaps is off";
 why_unknown(Key, _, _) when Key =:= files; Key =:= nagle_delays; Key =:= elsewhere; Key =:= mapped; Key =:= not_accepted;
                        Key =:= left_sockets; Key =:= losses ->
-    "the node has no /proc as Linux has it, has too many ports, or did not read it within its limits of time and memory";
+    "that needs the /proc of Linux, not too many ports, and to be done within the limits of time and memory";
 why_unknown(_, _, _) -> "that took more time or memory than its limit".
 
 not_traced([]) -> [];

@@ -2358,7 +2358,16 @@ who_is_slow_by_its_own_work_is_told_so(_) ->
                  [Cores(0.1, 0.0), Cores(0.1, 0.9), Cores(0.9, 0.0)]),
     %% The VM says that it runs while it answers the look, also where it only waits.
     Waits = [{running, [{shop, price, 1}], 15}, {waiting, [{shop, price, 1}], 5}],
-    ?assertMatch({match, _}, re:run(Advice(Waits), "find out what the process waits for")).
+    ?assertMatch({match, _}, re:run(Advice(Waits), "find out what the process waits for")),
+    %% Whom it waits for is where to begin, whether its mailbox is deep or it is only behind.
+    Asks = [#{pid => ~"<0.9.0>", name => tax, in => {tax, burn, 1}, for => answer, label => unknown, at => unknown}],
+    [begin
+         [#{signs := [#{kind := deep_mailbox, advice := Begins} | _]}] =
+             found(#{suspects => [suspect(#{usual_depth => Depth, depth => Depth, least_depth => Depth, stays => true, samples => Waits,
+                                            asks => Asks, waiting => [{~"call of price", 10}]})]}, []),
+         ?assertMatch({{match, _}, nomatch}, {re:run(Begins, "begin with"), re:run(Begins, "works all the time|find out")}),
+         ?assertMatch({match, _}, re:run(Begins, "<0.9.0> \\(tax\\)"))
+     end || Depth <- [60, 20_000]].
 
 counts(Processes) -> #{processes => {Processes, 1_000_000}, ports => {1, 1000}, atoms => {1, 1000}, tables => {9000, 8192}}.
 
@@ -2391,6 +2400,10 @@ only_what_grows_all_the_time_nears_its_limit(_) ->
     ?assertEqual([], Found([5000 + 4000 * (N rem 2) + N || N <- lists:seq(1, 40)] ++ [30_000])),
     ?assertEqual([], Found([5000 + N || N <- lists:seq(1, 40)])),
     ?assertMatch([{near_limit, #{count := 900_000}}], Found([900_000])),
+    %% Where there are many. Those of the look end before it does; those of clients, who come and go, are more by chance.
+    Many = fun(Least, Falls) -> [Least + 10 * N - Falls * max(0, N - 38) || N <- lists:seq(1, 40)] end,
+    ?assertMatch([{near_limit, #{what := processes}}], Found(Many(11_000, 25))),
+    ?assertEqual([[], [], []], [Found(Many(11_000, 30)), Found(Many(9000, 25)), Found([Count + 3 * (Count rem 20) || Count <- Many(11_000, 0)])]),
     %% Fewer are enough where they come and do not go, started by no supervisor, each without a socket.
     Parent = parent(#{name => '', label => {reader, init, 1}, parents => 7, born => 300, ended => 2,
                       labels => [{{channel, init, 1}, 300}]}),

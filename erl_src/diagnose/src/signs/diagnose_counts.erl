@@ -101,10 +101,16 @@ limits(#{}) -> [].
 grows_to_limit_s(atoms, _, _) -> ?ATOMS_TO_LIMIT_S;
 grows_to_limit_s(What, Count, #{counts := Counts} = Look) ->
     IsMany = Count >= case What of processes -> ?MANY_PROCESSES; ports -> ?MANY_PORTS end orelse are_of_one(What, Count, Look),
-    case IsMany andalso never_fell([counted(What, All) || {_, All} <- Counts]) of
+    case IsMany andalso fell_by([counted(What, All) || {_, All} <- Counts]) =< helpers(What) of
         true -> ?DAY_S;
         false -> ?GROWS_TO_LIMIT_S
     end.
+
+%% The processes of the look itself end before it does.
+helpers(processes) -> ?HELPERS;
+helpers(ports) -> 0.
+
+fell_by([_ | Others] = Each) -> lists:sum([max(0, Before - Next) || {Before, Next} <- lists:zip(lists:droplast(Each), Others)]).
 
 %% @doc Whether none of these numbers, in the order of time, is less than the one before.
 -spec never_fell([integer()]) -> boolean().

@@ -43,11 +43,15 @@ long_collection(#{pauses := #{longest_us := Longest, own_us := Own, long := Long
        Total - Longest >= ?COLLECTING * 1000 * Window, Minor + Full >= ?COLLECTIONS, % the machine may have interrupted one
        Window >= ?COLLECTING_MS ->
     [sign(long_collection, maps:merge(collected(Suspect), where_it_is(Suspect)),
-          [long_advice(Pauses, working(Samples)), [keeps_advice(Suspect) || map_size(where_it_is(Suspect)) > 0]], diagnose_proof:look())];
+          [mailbox_advice(Suspect), long_advice(Pauses, working(Samples)), [keeps_advice(Suspect) || map_size(where_it_is(Suspect)) > 0]], diagnose_proof:look())];
 long_collection(#{hibernates := true, pauses := #{total_us := Total, minor := Minor, full := Full, window_ms := Window}} = Suspect)
   when Total >= ?HIBERNATING * 1000 * Window, Minor + Full >= ?COLLECTIONS -> % hibernation's own count as minor
     [hibernating_sign(collected(Suspect))];
 long_collection(_) -> [].
+
+mailbox_advice(#{usual_depth := Depth, queue := on_heap}) when Depth >= ?DEEP ->
+    "Each collection goes over its messages, too: keep the mailbox short first. ";
+mailbox_advice(#{}) -> "".
 
 %% No setting changes collections that somebody asks for. And text is made and dropped: what the process keeps does not matter then.
 long_advice(#{total_us := Total, why := Why}, Working) ->

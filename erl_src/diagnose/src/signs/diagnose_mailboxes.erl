@@ -205,19 +205,25 @@ scan_advice() -> "First change the receive named below, which goes through all o
 slow_advice(#{scans := true}) -> [];
 slow_advice(#{growth := Growth, usual_depth := Depth}) when is_float(Growth), ?CATCHES_UP_S * Growth =< -Depth ->
     ["They become fewer: it handles them faster than they come now. Look again."];
-slow_advice(#{samples := Samples, by_file := Times}) when Times > 0 ->
+slow_advice(#{samples := Samples, by_file := Times} = Suspect) when Times > 0 ->
     ["It waits for the process of a file that was opened without the mode raw: open it raw." || 2 * Times >= looks(Samples)]
-        ++ [what_it_waits_for(Samples) || 2 * Times < looks(Samples)];
-slow_advice(#{samples := Samples}) -> [what_it_waits_for(Samples)].
+        ++ [what_it_waits_for(Suspect) || 2 * Times < looks(Samples)];
+slow_advice(Suspect) -> [what_it_waits_for(Suspect)].
 
-what_it_waits_for(Samples) ->
+what_it_waits_for(#{samples := Samples, asks := Asks}) ->
     case {sleep_advice(Samples), 2 * looks(works_only(Samples)) > looks(Samples), most_worked_in(Samples)} of
         {[Sleeps | _], _, _} -> Sleeps;
         {[], true, {_, _, _} = Function} ->
             ["It works nearly all the time, mostly in ", label(Function), ". A message takes longer to handle than the time until the next"
              " one comes: do less for each, take several at once, or share the work among several processes."];
-        {[], _, _} -> "Or find out what the process waits for."
+        {[], _, _} ->
+            hd([["Or begin with ", Awaited, ": it waits for that one."] || Awaited <- awaited(Asks)]
+               ++ ["Or find out what the process waits for."])
     end.
+
+%% The process for whose answer it waits in the end.
+awaited([]) -> [];
+awaited(Asks) -> [process(Last) || Last <- [lists:last(Asks)], not is_outside(Last)].
 
 %% Where it is also seen to wait, the VM says that it runs while it answers the look.
 works_only(Samples) ->
@@ -277,12 +283,14 @@ behind_advice(#{asks := Asks} = Suspect, true, _) ->
     end;
 behind_advice(#{asks := [#{for := stop} | _]}, false, _) ->
     stop_advice();
-behind_advice(#{samples := Samples, waiting := Waiting} = Suspect, false, Look) ->
+behind_advice(#{samples := Samples, waiting := Waiting, asks := Asks} = Suspect, false, Look) ->
     OfServer = diagnose_otp_servers:advice(Suspect),
     Specific = specific_advice(Suspect) ++ flood_advice(Suspect, Look),
     IsEnding = is_ending(Samples),
     IsInFiles = looks_in(Samples, fun({Module, _, _}) -> Module =:= prim_file end) >= ?SAME_FUNCTION * looks(Samples),
-    case {is_starting(Samples), most_wait_for(Waiting), 2 * waited(Samples) >= looks(Samples)} of
+    %% The VM says that it runs while it answers the look.
+    Waits = 2 * waited(Samples) >= looks(Samples) orelse Asks =/= [] andalso 2 * looks(works_only(Samples)) < looks(Samples),
+    case {is_starting(Samples), most_wait_for(Waiting), Waits} of
         {true, _, _} -> starting_advice();
         {false, _, true} when IsEnding -> stop_advice();
         {false, For, true} ->
@@ -358,10 +366,11 @@ waiting_advice(#{samples := Samples, waiting := Waiting, asks := Asks}) ->
          || 2 * looks([Sample || {suspended, _, _} = Sample <- Samples]) > looks(Samples)]
         ++ [Advice || {Functions, Advice} <- waits(), waits_in(Samples, Functions)]
         ++ sleep_advice(Samples) ++ [outside_advice(For) || #{for := For} = One <- Asks, is_outside(One)]
-        ++ [case are_for_a_server(Waiting) of
-                true -> "These callers wait for it, and it waits for something else: find out for what.";
-                false -> "It waits for something else meanwhile: find out for what."
-            end]),
+        ++ [[case are_for_a_server(Waiting) of
+                 true -> "These callers wait for it, and it waits for ";
+                 false -> "It waits meanwhile for "
+             end, For]
+            || For <- [[Awaited, ": begin with that one."] || Awaited <- awaited(Asks)] ++ ["something else: find out for what."]]),
      " Handle a long request in a process of its own (a task, gen_server:reply/2).",
      [" Or no receive takes the messages: a server should receive every message." || not are_for_a_server(Waiting)]].
 

@@ -57,8 +57,8 @@ advice(#{name := inet_gethost_native}) ->
     " (inet:getaddr/2), now and then again, and give the address to these functions.";
 advice(#{name := file_server_2}) ->
     "Each call of the module file with a name (read_file_info/1, also by filelib; open/2, list_dir/1) is a request to this server, and it"
-    " serves one at a time. The option raw (file:read_file_info/2, file:open/2) does the same in the caller; or keep the answers for a"
-    " while.";
+    " serves one at a time. With the option raw (file:read_file_info/2, file:open/2) the caller does it. file:get_cwd/0, also by"
+    " filename:absname/1, has no such option. Keep what seldom changes for a while.";
 advice(#{name := timer_server}) ->
     "It sets, cancels and sends the timers of the module timer, one after the other. erlang:send_after/3, erlang:start_timer/3 and the"
     " time-outs of behaviours need no process; one timer for many processes (a tick) needs less of either.";

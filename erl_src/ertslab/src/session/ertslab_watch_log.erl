@@ -19,7 +19,7 @@
 %% `damaged': lines that are no record.
 -type contents() :: #{node := binary(), records := [record()], damaged := non_neg_integer()}.
 -type reason() :: {other_node, file:filename(), Other :: binary(), Node :: binary()} | {newer, file:filename()} | {no_log, file:filename()}
-                | {no_regular_file, file:filename()}.
+                | {no_regular_file, file:filename()} | {two_nodes, file:filename(), Node :: binary(), Other :: binary()}.
 
 -define(FORMAT, 1).
 -define(QUANTITIES, [messages, deepest, collections, busy, memory, processes]).
@@ -81,6 +81,8 @@ header_of(File, Text) ->
 
 -spec format_error(reason()) -> unicode:chardata().
 format_error({other_node, File, Other, Node}) -> [File, " holds the looks at ", Other, "; choose another file for ", Node, "."];
+format_error({two_nodes, File, Node, Other}) ->
+    [File, " holds the looks at ", Node, " and at ", Other, "; give 'report' the log of one node."];
 format_error({newer, File}) -> [File, " was written by a newer ertslab; read it with that one."];
 format_error({no_log, File}) -> [File, " is not a log of 'diagnose --watch --log'."];
 format_error({no_regular_file, File}) -> [File, " is not a regular file; choose another for the log."].
@@ -127,7 +129,7 @@ bounded(#{file := File} = Log, _) ->
         {ok, Text} ->
             [Header | Lines] = binary:split(Text, <<"\n">>, [global, trim]),
             Timed = [{At, Line} || Line <- Lines, #{<<"at">> := At} <- [object(Line)], ?IS_TIME(At)],
-            written(Log, [[Line, $\n] || Line <- [Header | sparser(Timed)]]);
+            written(Log, [[Line, $\n] || Line <- [Header | sparser(lists:keysort(1, Timed))]]); % a clock may have been set back
         {error, Reason} -> ertslab_results:cannot_read(File, Reason)
     end.
 
@@ -168,7 +170,10 @@ read(File) ->
         {ok, Text} ->
             Node = header_of(File, Text),
             [Header | Lines] = binary:split(unmarked(Text), <<"\n">>, [global, trim]),
-            Records = [record(object(Line)) || Line <- Lines, Line =/= Header], % of files that were put together
+            Objects = [object(Line) || Line <- Lines, Line =/= Header], % of files that were put together
+            _ = [ertslab_error:failure(?MODULE, {two_nodes, File, Node, ertslab_text:foreign_line(Other)})
+                 || #{<<"log">> := _, <<"node">> := Other} <- Objects, is_binary(Other)],
+            Records = [record(Object) || Object <- Objects],
             Known = [Record || #{} = Record <- Records],
             #{node => Node, records => lists:sort(fun(#{at := A}, #{at := B}) -> A =< B end, Known),
               damaged => length(Records) - length(Known)};

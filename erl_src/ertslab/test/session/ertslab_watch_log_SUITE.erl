@@ -7,6 +7,7 @@
          parts_that_were_put_together_are_one_log/1, no_text_of_a_log_commands_a_terminal/1, a_line_that_cannot_be_written_is_a_failure/1,
          only_a_regular_file_is_a_log/1, what_is_no_look_makes_room/1, two_watches_do_not_share_a_log/1,
          what_was_written_is_read/1, it_never_exceeds_its_bound/1, looks_of_one_time_are_bounded_too/1,
+         a_clock_that_is_set_back_for_once_removes_nothing/1, logs_of_two_nodes_are_no_log/1,
          a_line_that_was_cut_off_is_removed/1, a_mark_of_utf8_in_front_is_skipped/1,
          damaged_lines_are_counted/1, another_file_is_refused/1]).
 
@@ -17,7 +18,8 @@ all() ->
      parts_that_were_put_together_are_one_log, no_text_of_a_log_commands_a_terminal,
      a_line_that_cannot_be_written_is_a_failure, only_a_regular_file_is_a_log,
      what_is_no_look_makes_room, two_watches_do_not_share_a_log,
-     what_was_written_is_read, it_never_exceeds_its_bound, looks_of_one_time_are_bounded_too, a_line_that_was_cut_off_is_removed,
+     what_was_written_is_read, it_never_exceeds_its_bound, a_clock_that_is_set_back_for_once_removes_nothing,
+     logs_of_two_nodes_are_no_log, looks_of_one_time_are_bounded_too, a_line_that_was_cut_off_is_removed,
      damaged_lines_are_counted, a_mark_of_utf8_in_front_is_skipped,
      another_file_is_refused].
 
@@ -53,6 +55,22 @@ it_never_exceeds_its_bound(Config) ->
     {Older, Newer} = lists:split(length(Gaps) div 2, Gaps),
     ?assert(hd(Times) < 1000 andalso lists:sum(Older) > 3 * lists:sum(Newer), Times),
     ?assertEqual(Times, lists:usort(Times)).
+
+%% A look at the wrong time does not remove what was before it.
+a_clock_that_is_set_back_for_once_removes_nothing(Config) ->
+    File = file(Config),
+    Times = lists:seq(100_000, 100_100) ++ [1] ++ lists:seq(100_101, 100_400),
+    _ = lists:foldl(fun(At, Log) -> ertslab_watch_log:append(Log, look(At)) end, open(File, 20_000), Times),
+    #{records := Records} = ertslab_watch_log:read(File),
+    ?assertNotEqual([], [At || #{at := At} <- Records, At >= 100_000, At < 100_100]).
+
+logs_of_two_nodes_are_no_log(Config) ->
+    [One, Other] = [File || Name <- ["one", "other"], File <- [file(Config) ++ Name]],
+    _ = appended(open(One), [look(1)]),
+    _ = appended(ertslab_watch_log:open(Other, #{node => ~"other@host"}), [look(2)]),
+    {ok, More} = file:read_file(Other),
+    ok = file:write_file(One, More, [append]),
+    ?assertThrow({failure, {ertslab_watch_log, {two_nodes, One, ?NODE_NAME, ~"other@host"}}}, ertslab_watch_log:read(One)).
 
 %% For example because the clock was put back.
 looks_of_one_time_are_bounded_too(Config) ->
