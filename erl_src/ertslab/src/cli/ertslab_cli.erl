@@ -401,7 +401,7 @@ try_setting() ->
        help => "fullsweep_after=0, min_heap_size=10000 (words), min_bin_vheap_size=1000000 (words) or message_queue_data=off_heap,"
                " with the values that process_flag/2 takes"},
      live_node(), cookie(),
-     #{name => turns, long => "-turns", type => {integer, [{min, 6}, {max, 1000}]},
+     #{name => turns, long => "-turns", type => {integer, [{min, ertslab_try_result:fewest_pairs()}, {max, 1000}]},
        help => "the number of turns with the setting, and of turns without it; they come in pairs, in random order (12 by default)"},
      #{name => for, long => "-for", type => ertslab_option_types:duration(), help => "how long all turns take (60s by default)"},
      json()].
