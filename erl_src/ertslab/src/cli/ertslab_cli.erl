@@ -97,11 +97,14 @@ complain(Text) ->
 defect(error, undef, [{Module, _, _, _} | _] = Stack) ->
     case code:ensure_loaded(Module) of
         {error, Why} ->
-            complain(io_lib:format("its own module ~tw does not load (~tw); './build.sh erl' compiles it again.", [Module, Why])),
+            complain(io_lib:format("its own module ~tw does not load (~tw); ~ts", [Module, Why, to_load(ertslab_paths:is_checkout())])),
             1;
         {module, _} -> told(error, undef, Stack)
     end;
 defect(Class, Reason, Stack) -> told(Class, Reason, Stack).
+
+to_load(true) -> "'./build.sh erl' compiles it again.";
+to_load(false) -> ["the file ", escript:script_name(), " is damaged, or was removed or replaced meanwhile: copy it there again."].
 
 told(Class, Reason, Stack) ->
     File = ertslab_paths:log("defect.txt"),
