@@ -88,8 +88,10 @@ pack() {
         end,
         {ok, Archive} = file:read_file(Zip),
         ok = file:delete(Zip),
-        %% -nocookie: kernel would write a file with a cookie where there is none.
-        Emulator = "-escript main ertslab_cli +sbtu +sbwt none +sbwtdcpu none +sbwtdio none +Bd +fnu -nocookie",
+        %% -nocookie: kernel would write a file with a cookie where there is none. With logger_level in ERL_FLAGS, OTP logs before the
+        %% command line begins: not into its output.
+        Emulator = "-escript main ertslab_cli +sbtu +sbwt none +sbwtdcpu none +sbwtdio none +Bd +fnu -nocookie -kernel logger"
+                   " [{handler,default,logger_std_h,#{config=>#{type=>standard_error}}}]",
         ok = escript:create(File, [shebang, comment, {emu_args, Emulator}, {archive, Archive}]),
         halt().' -extra "$TOP/erl_src" "$2" "${PLACED[@]}" not "${FOR_CLONES[@]}")
 }

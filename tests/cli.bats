@@ -49,6 +49,14 @@ setup() {
     done
 }
 
+@test "a folder that was removed is said, and what OTP logs is not in the output" {
+    mkdir "$BATS_TEST_TMPDIR/removed"
+    run bash -c 'cd "$1" && rmdir "$1" && "$2" --version' - "$BATS_TEST_TMPDIR/removed" "$TOP/ertslab"
+    ends 1 "the current folder was removed"
+    ERL_FLAGS="-kernel logger_level info" "$TOP/ertslab" audit kernel --json 2>/dev/null |
+        python3 -c 'import json, sys; json.load(sys.stdin)'
+}
+
 @test "a file beyond the limit of its size is named, and what was measured is kept" {
     run bash -c 'ulimit -f 4; "$@"' bash "$TOP/ertslab" compare spacing --quick "${SMALL[@]}" --out "$OUT"
     refused 1 "file too large; what was measured before is kept"

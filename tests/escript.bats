@@ -190,6 +190,33 @@ nothing_is_written() {
     looks
 }
 
+@test "diagnose: a log goes on while the file is replaced, and the node restarts" {
+    node -name 127.0.0.1
+    ERTSLAB=$BATS_TEST_TMPDIR/ertslab
+    cp "$BATS_FILE_TMPDIR/ertslab" "$ERTSLAB"
+    "$ERTSLAB" diagnose --node "$NODE" --cookie door --collect no --budget 3s --watch --log looks --every 6s --looks 3 3>&- 2>said &
+    local watch=$! waited
+    for ((waited = 0; waited < 600; waited++)); do
+        ! [ "$(wc -l 2>/dev/null <looks)" -ge 2 ] 2>/dev/null || break
+        sleep 0.1
+    done
+    head -c 900000 /dev/urandom >"$ERTSLAB"
+    kill "$NODE_PID"
+    wait "$NODE_PID" || true
+    rm "$READY"
+    sleep 2
+    node -name 127.0.0.1
+    timeout 120 tail --pid="$watch" -f /dev/null || kill "$watch"
+    wait "$watch" || { cat said; return 1; }
+    [ "$(grep -c '"deepest"' looks)" -eq 3 ] && grep -q '"gone"' looks
+}
+
+@test "what OTP logs before the command line begins is not in its output" {
+    ERL_FLAGS="-kernel logger_level info" "$ERTSLAB" audit "$BATS_FILE_TMPDIR/ebin" --json >../json 2>../log
+    python3 -c 'import json, sys; json.load(open(sys.argv[1]))' ../json
+    grep -q PROGRESS ../log
+}
+
 @test "audit: a module, a folder, an application, JSON, SARIF and a baseline" {
     escript audit "$BATS_FILE_TMPDIR/ebin/deep.beam"
     ends 0 "deep:wait/1 (deep.erl:7) scans"

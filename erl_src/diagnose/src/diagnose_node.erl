@@ -105,9 +105,20 @@ folder(Application, Module, Release, Options) ->
         _ -> case code:which(Module) of [_ | _] = File -> filename:dirname(File); _ -> "" end
     end.
 
+%% Read once: a watch takes it to the node before each look, for days, and the file may be gone or of another version by then.
+code(Folder, Module) ->
+    Key = {?MODULE, Folder, Module},
+    case persistent_term:get(Key, none) of
+        none ->
+            Code = read_code(Folder, Module),
+            ok = persistent_term:put(Key, Code),
+            Code;
+        Code -> Code
+    end.
+
 %% Without what the code does not need to run. (Given a name, beam_lib would write the file anew.) What lies in an archive, as in an
 %% escript, only the loader reads.
-code(Folder, Module) ->
+read_code(Folder, Module) ->
     case erl_prim_loader:get_file(filename:join(Folder, atom_to_list(Module) ++ ".beam")) of
         {ok, Beam, _} ->
             {ok, {Module, Stripped}} = beam_lib:strip(Beam),

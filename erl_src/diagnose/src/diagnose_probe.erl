@@ -26,7 +26,7 @@
          debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, large_code/1, file_owners/1, ticks/1, too_many_ticks/2,
          suspenders/3, who_call/2, freed_natively/2, growth/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1, answered_meanwhile/3, standby/1, losses/1, counter_of/2,
-         reads/1, gave_back/2, asked_to_start/1, stalls/2, throttled_by/1, throttled_since/2, kept_growth/3, times_out/1]).
+         reads/1, gave_back/2, asked_to_start/1, stalls/2, throttled_by/1, throttled_since/2, throttled_meanwhile/1, kept_growth/3, times_out/1]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -151,7 +151,7 @@ worked(ClientMonitor, #{deadline := Deadline} = Options, Nothing) ->
             Result = collect(Worker, Monitor, ClientMonitor, Deadline, Nothing),
             ok = ended(Worker, Monitor),
             ok = trace_as_it_was(),
-            native_times_ended(Result)
+            throttled_meanwhile(native_times_ended(Result))
     catch error:system_limit -> {out_of_processes, Nothing}
     end.
 
@@ -161,6 +161,15 @@ native_times_ended({Ended, #{native_times := tracing} = Parts}) ->
     ok = native_times_off(),
     {Ended, Parts#{native_times := unknown}};
 native_times_ended(Result) -> Result.
+
+%% @doc Where the time was up, or nobody looked closer, only the count of the beginning is known: a quota may be the reason.
+-spec throttled_meanwhile({atom(), Parts}) -> {atom(), Parts} when Parts :: #{throttled := term(), _ => _}.
+throttled_meanwhile({Ended, #{throttled := {began, Then}} = Parts}) ->
+    Traps = process_flag(trap_exit, true), % the end of the helper that reads
+    Now = soon(fun throttled/0),
+    true = process_flag(trap_exit, Traps),
+    {Ended, Parts#{throttled := throttled_since(Then, Now)}};
+throttled_meanwhile(Result) -> Result.
 
 purges() -> erlang:system_info(process_count) =< ?PURGED.
 
@@ -267,9 +276,10 @@ removed(true, true) ->
 look(Keeper, #{deadline := Deadline} = Options) ->
     process_flag(trap_exit, true),
     Began = now_ms(),
-    {Otp, Files, Processors} = read(),
+    {Otp, Files, Processors, Throttled} = read(),
     Memory = memory(),
-    ok = tell(Keeper, #{otp => Otp, files => Files, processors => Processors, counts => [{0, counts()}], memory => Memory}, 0),
+    ok = tell(Keeper, #{otp => Otp, files => Files, processors => Processors, throttled => {began, Throttled},
+                        counts => [{0, counts()}], memory => Memory}, 0),
     Names = names(),
     Early = early_runs(now_ms() - Began, Names, Deadline),
     ok = tell(Keeper, Early, 0),
@@ -313,8 +323,8 @@ halfway(Now, Deadline) -> Now + max(0, Deadline - Now) div 2.
 
 %% Where all threads for files are taken, none is read.
 read() ->
-    case within(fun() -> {otp(), files(), processors()} end, now_ms() + ?ANSWER_MS) of
-        silent -> {not_looked, unknown, unknown};
+    case within(fun() -> {otp(), files(), processors(), throttled()} end, now_ms() + ?ANSWER_MS) of
+        silent -> {not_looked, unknown, unknown, unknown};
         Read -> Read
     end.
 

@@ -2828,6 +2828,12 @@ who_hardly_runs_is_judged_by_no_rate(_) ->
     Throttled = diagnose_probe:throttled_since({343, 300, 11_000_000}, {381, 330, 12_400_000}),
     ?assertEqual(#{periods => 38, throttled => 30, ms => 1400}, Throttled),
     ?assertEqual([none, none], [diagnose_probe:throttled_since(unknown, {1, 1, 1}), diagnose_probe:throttled_since({1, 1, 1}, {1, 1, 1})]),
+    %% Where the time was up, what was counted at the beginning is compared, too.
+    ?assertMatch({out_of_time, #{throttled := Told}} when not is_tuple(Told),
+                 diagnose_probe:throttled_meanwhile({out_of_time, #{throttled => {began, {0, 0, 0}}}})),
+    ?assertEqual({out_of_time, #{throttled => none}}, diagnose_probe:throttled_meanwhile({out_of_time, #{throttled => {began, unknown}}})),
+    ?assertEqual({finished, #{throttled => Throttled}}, diagnose_probe:throttled_meanwhile({finished, #{throttled => Throttled}})),
+    ?assertEqual({trap_exit, false}, process_info(self(), trap_exit)),
     Quota = (nothing())#{throttled => Throttled, processes => #{looked => 3, skipped => #{}}},
     {_, Facts} = lists:keyfind("Processes", 1, diagnose_text:facts(#{look => Quota, warnings => [], unknown => [], place => #{in => file}})),
     ?assertMatch({match, _}, re:run(Facts, "stopped the node in 30 of 38 periods.*1.4 s")),

@@ -11,9 +11,21 @@
 %% From so many bytes on a collection may run on a dirty scheduler (128 Ki words of 8 bytes).
 -define(LARGE_HEAP, 1_048_576).
 
-%% @doc The list; `unknown' where its file is not there, as where only the modules were brought along.
+%% @doc The list; `unknown' where its file is not there, as where only the modules were brought along. Read once: a watch lasts for days,
+%% and the file may be gone by then.
 -spec faults() -> [fault()] | unknown.
 faults() ->
+    case persistent_term:get(?MODULE, unknown) of
+        unknown -> kept(read());
+        Faults -> Faults
+    end.
+
+kept(unknown) -> unknown;
+kept(Faults) ->
+    ok = persistent_term:put(?MODULE, Faults),
+    Faults.
+
+read() ->
     %% As the loader reads it, so that it may lie in an archive, too.
     case erl_prim_loader:get_file(filename:join(priv_dir(), "known_faults.eterm")) of
         {ok, Text, _} -> terms(erl_scan:tokens([], unicode:characters_to_list(Text), 1));

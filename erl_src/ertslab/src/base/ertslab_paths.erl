@@ -1,7 +1,7 @@
 %% @doc Paths in this checkout.
 -module(ertslab_paths).
 
--export([is_checkout/0, wants_the_lab/1, program/0, start/0, top/0, build/1, log/1, results/1, absolute/1, name/1, matching/2]).
+-export([is_checkout/0, wants_the_lab/1, program/0, written/0, start/0, top/0, build/1, log/1, results/1, absolute/1, name/1, matching/2]).
 -export([format_error/1]).
 -export_type([reason/0]).
 
@@ -18,9 +18,17 @@ wants_the_lab(What) -> ertslab_error:usage(?MODULE, {wants_the_lab, What}).
 -spec format_error(reason()) -> unicode:chardata().
 format_error({wants_the_lab, What}) -> [What, " needs a clone of ertslab"].
 
-%% @doc How this program is called again, quoted for a shell.
+%% @doc How this program is called again from the current folder, quoted for a shell.
 -spec program() -> string().
-program() -> lists:flatten(lists:join($\s, [ertslab_text:shell_word(Word) || Word <- start()])).
+program() ->
+    case is_checkout() of
+        true -> lists:flatten(ertslab_text:shell_word(launcher()));
+        false -> written()
+    end.
+
+%% @doc The same in what others read, who have a clone elsewhere.
+-spec written() -> string().
+written() -> lists:flatten(lists:join($\s, [ertslab_text:shell_word(Word) || Word <- start()])).
 
 %% @doc The words of that, not quoted.
 -spec start() -> [file:filename(), ...].
@@ -28,6 +36,13 @@ start() ->
     case is_checkout() of
         true -> ["./ertslab"];
         false -> single_file(escript:script_name())
+    end.
+
+launcher() ->
+    Top = filename:absname(top()),
+    case file:get_cwd() of
+        {ok, Top} -> "./ertslab";
+        _ -> filename:join(Top, "ertslab")
     end.
 
 %% In a container the only `escript' may be that of a release, which is on no PATH. The file is then called by it.

@@ -97,11 +97,14 @@ complain(Text) ->
 defect(error, undef, [{Module, _, _, _} | _] = Stack) ->
     case code:ensure_loaded(Module) of
         {error, Why} ->
-            complain(io_lib:format("its own module ~tw does not load (~tw); './build.sh erl' compiles it again.", [Module, Why])),
+            complain(io_lib:format("its own module ~tw does not load (~tw); ~ts", [Module, Why, to_load(ertslab_paths:is_checkout())])),
             1;
         {module, _} -> told(error, undef, Stack)
     end;
 defect(Class, Reason, Stack) -> told(Class, Reason, Stack).
+
+to_load(true) -> "'./build.sh erl' compiles it again.";
+to_load(false) -> ["the file ", escript:script_name(), " is damaged, or was removed or replaced meanwhile: copy it there again."].
 
 told(Class, Reason, Stack) ->
     File = ertslab_paths:log("defect.txt"),
@@ -401,7 +404,7 @@ try_setting() ->
        help => "fullsweep_after=0, min_heap_size=10000 (words), min_bin_vheap_size=1000000 (words) or message_queue_data=off_heap,"
                " with the values that process_flag/2 takes"},
      live_node(), cookie(),
-     #{name => turns, long => "-turns", type => {integer, [{min, 6}, {max, 1000}]},
+     #{name => turns, long => "-turns", type => {integer, [{min, ertslab_try_result:fewest_pairs()}, {max, 1000}]},
        help => "the number of turns with the setting, and of turns without it; they come in pairs, in random order (12 by default)"},
      #{name => for, long => "-for", type => ertslab_option_types:duration(), help => "how long all turns take (60s by default)"},
      json()].

@@ -60,6 +60,7 @@ is_nif_here() ->
     end.
 
 asked(#{node := Name} = Options) ->
+    _ = is_map_key(watch, Options) andalso ertslab_own_code:keep(),
     Asked = #{collect => maps:get(collect, Options, "yes") =/= "no",
               budget => min(?LONGEST_MS, maps:get(budget, Options, ?BUDGET_MS)),
               nif => maps:get(nif, Options, false)},

@@ -19,6 +19,7 @@ run(#{node := Name, process := Process, setting := {Flag, Value}} = Options) ->
     Ms = maps:get(for, Options, ?FOR_MS),
     Ms div (2 * Pairs) >= ?TURN_MS
         orelse ertslab_error:usage(?MODULE, {too_short, Ms div 1000, Pairs}),
+    ok = ertslab_own_code:keep(),
     Node = ertslab_live_node:connected(Name, Options),
     Asked = (ertslab_oldest:applications())#{node => Node, process => Process, flag => Flag, value => Value, pairs => Pairs, for => Ms},
     case diagnose_try:run(Asked, counting(2 * Pairs)) of

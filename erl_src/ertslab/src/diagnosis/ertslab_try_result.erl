@@ -1,7 +1,7 @@
 %% @doc What turns with and without a setting say: a ratio each of processor time, collections and memory. Pure.
 -module(ertslab_try_result).
 
--export([metrics/2]).
+-export([metrics/2, fewest_pairs/0]).
 -export_type([metric/0, name/0]).
 
 %% Processor time is the time that the process is scheduled in, its collections included.
@@ -12,6 +12,8 @@
                     verdict := lower | higher | same | unseen | unknown}.
 
 -define(BOUND, 0.01).
+%% What the verdict allows the corrected p value to be.
+-define(LEVEL, 0.05).
 
 %% @doc Of turns two by two, one of each two with the setting. There are metrics by the message where every turn had some. Of memory
 %% there is none where the setting is about messages: the VM says how much of the heap they take, but not how much beside it.
@@ -20,6 +22,10 @@ metrics(Flag, Turns) ->
     Pairs = pairs(Turns),
     Units = [message || lists:all(fun(#{messages := Messages}) -> is_integer(Messages) andalso Messages > 0 end, Turns)] ++ [reduction],
     judged([metric(Metric, Pairs) || Metric <- of_units(Units) ++ [{memory, none} || Flag =/= message_queue_data]]).
+
+%% @doc How many pairs of turns can tell a difference in one row, after the correction for all rows that there can be.
+-spec fewest_pairs() -> pos_integer().
+fewest_pairs() -> ertslab_stats:min_pairs(1 - ?LEVEL / length([memory | of_units([message, reduction])])).
 
 %% The work by the message is what counts: a collection has reductions of its own.
 of_units(Units) ->

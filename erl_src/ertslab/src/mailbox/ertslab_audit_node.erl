@@ -1,4 +1,4 @@
-%% @doc The modules of a running node that are to be audited: all loaded code except OTP's own.
+%% @doc The modules of a running node that are to be audited: all loaded code except OTP's own, and what `diagnose' loads for a look.
 -module(ertslab_audit_node).
 
 -export([modules/1, format_error/1]).
@@ -17,12 +17,18 @@
 -spec modules(#{node := string(), cookie => string(), _ => _}) -> [mailbox_audit_beam:beam()].
 modules(#{node := Name} = Options) ->
     Node = ertslab_live_node:connected(Name, Options),
+    Guests = guests(),
     Told = ertslab_progress:counted("modules read"),
-    Modules = lists:sort([Loaded || {_, File} = Loaded <- loaded(Node), not is_of_otp(File)]),
+    Modules = lists:sort([Loaded || {Module, File} = Loaded <- loaded(Node), not is_of_otp(File), not lists:member(Module, Guests)]),
     [begin
          _ = Told(Nth, length(Modules)),
          {shown(Module, File), bytes(diagnose_code:of_node(Node, Module, infinity))}
      end || {Nth, {Module, File}} <- lists:enumerate(Modules)].
+
+guests() ->
+    _ = application:load(diagnose),
+    {ok, Modules} = application:get_key(diagnose, modules),
+    Modules.
 
 loaded(Node) ->
     try

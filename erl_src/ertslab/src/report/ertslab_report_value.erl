@@ -31,4 +31,4 @@ without_place([<<"--force">> | Words]) -> without_place(Words);
 without_place([Word | Words]) -> [Word | without_place(Words)];
 without_place([]) -> [].
 
-call(Words) -> ertslab_text:binary([ertslab_paths:program() | [[$\s, ertslab_text:shell_word(Word)] || Word <- Words]]).
+call(Words) -> ertslab_text:binary([ertslab_paths:written() | [[$\s, ertslab_text:shell_word(Word)] || Word <- Words]]).

@@ -48,15 +48,24 @@ format_error({refused, Name, true}) ->
      " or ports refuses in the same way, and so does what is no Erlang."];
 format_error({refused, Name, unknown}) ->
     ["node ", Name, " does not answer; check its name ('epmd -names' lists running nodes; a release has epmd in erts-*/bin) and the cookie."
-     " A node that is at its limit of processes or ports refuses in the same way."];
-format_error({no_name, Text}) -> ["--node ", Text, ": give a name such as node@host, of at most 255 characters"];
+     " A node that is at its limit of processes or ports refuses in the same way.", by_ipv6(Name)];
+format_error({no_name, Text}) -> ["--node ", diagnose_wording:printable(Text), ": give a name such as node@host, of at most 255 characters"];
 format_error(no_cookie) ->
     "no cookie is known: give the node's with --cookie (there is no ~/.erlang.cookie here; a release has it in vm.args or in"
     " releases/COOKIE).";
 format_error({no_cookie_in, File, Most}) ->
     io_lib:format("~ts holds no cookie: a line of text, of at most ~b characters; or give the node's with --cookie.", [File, Most]);
 format_error({no_cookie_of, Most}) -> io_lib:format("--cookie: give a cookie of 1 to ~b characters", [Most]);
-format_error(no_distribution) -> "distribution does not start here; check ERL_FLAGS, if it is set.".
+format_error(no_distribution) ->
+    "distribution does not start here; check ERL_FLAGS, ERL_AFLAGS and ERL_ZFLAGS, if they are set: -sname or -name in one of them makes"
+    " this program a node already, so leave it out.".
+
+%% An address with colons.
+by_ipv6(Name) ->
+    case lists:member($:, Name) of
+        true -> " A node of IPv6 is reached with ERL_FLAGS=\"-proto_dist inet6_tcp\".";
+        false -> ""
+    end.
 
 why_silent([]) ->
     "Its schedulers may be in long native functions, or processes of priority high may take them all, or its threads for files (+SDio)"
@@ -90,8 +99,9 @@ registered(Name) ->
             unknown
     end.
 
+%% One with a line break or the like can be no node's.
 node_name(Name) ->
-    case string:split(Name, "@", all) of
+    case lists:all(fun(Character) -> Character > $\s end, Name) andalso string:split(Name, "@", all) of
         [[_ | _], [_ | _]] when length(Name) =< ?ATOM_CHARACTERS -> list_to_atom(Name);
         _ -> ertslab_error:usage(?MODULE, {no_name, Name})
     end.

@@ -3,9 +3,10 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, a_full_disk_is_said/1, a_reader_may_leave/1, a_sentence_that_cannot_be_made_is_a_defect/1]).
+-export([all/0, a_full_disk_is_said/1, a_reader_may_leave/1, a_sentence_that_cannot_be_made_is_a_defect/1,
+         code_that_is_damaged_is_no_defect/1]).
 
-all() -> [a_full_disk_is_said, a_reader_may_leave, a_sentence_that_cannot_be_made_is_a_defect].
+all() -> [a_full_disk_is_said, a_reader_may_leave, a_sentence_that_cannot_be_made_is_a_defect, code_that_is_damaged_is_no_defect].
 
 %% Until then nothing was printed, and the exit status was 0 or 1 without a word.
 a_full_disk_is_said(_) ->
@@ -29,6 +30,20 @@ a_sentence_that_cannot_be_made_is_a_defect(Config) ->
     ?assertNotEqual(nomatch, string:find(Printed, "no_words"), Printed),
     ?assertEqual("\n1\n", string:slice(Printed, string:length(Printed) - 3)),
     ?assertNot(filelib:is_file(filename:join(Dir, "erl_crash.dump"))).
+
+%% A checkout is compiled again; the single file cannot be. (Its name is the first word here.)
+code_that_is_damaged_is_no_defect(Config) ->
+    Dir = filename:join(proplists:get_value(priv_dir, Config), "damaged"),
+    ok = filelib:ensure_path(Dir),
+    ok = file:write_file(filename:join(Dir, "ertslab_help.beam"), "none"),
+    Begins = "ertslab: its own module ertslab_help does not load (badfile); ",
+    ?assertEqual(Begins ++ "'./build.sh erl' compiles it again.\n1\n",
+                 sentence(ended(["export ERTSLAB_TOP=", Dir, ";"], Dir, "--help", "2>&1"))),
+    ?assertEqual(Begins ++ "the file --help is damaged, or was removed or replaced meanwhile: copy it there again.\n1\n",
+                 sentence(ended("unset ERTSLAB_TOP;", Dir, "--help", "2>&1"))).
+
+%% The loader reports in its own words before.
+sentence(Printed) -> string:find(Printed, "ertslab: ").
 
 %% What is printed, and the exit status on a line of its own. (bash has PIPESTATUS.)
 ended(Words, Redirection) -> ended("", "", Words, Redirection).

@@ -4,13 +4,14 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, every_command_answers_help/1, what_is_unknown_is_refused_with_what_there_is/1, words_that_are_no_text_are_refused/1,
+-export([all/0, every_command_answers_help/1, what_is_unknown_is_refused_with_what_there_is/1, a_call_runs_from_here/1,
+         words_that_are_no_text_are_refused/1,
          only_a_vm_takes_what_follows_the_dashes/1, list_names_experiments_and_vms/1, list_and_doctor_speak_json/1,
          doctor_finds_what_was_built/1, erl_prints_the_command_of_the_vm/1, without_a_checkout_the_lab_is_wanted/1,
          what_nobody_foresaw_is_a_sentence/1]).
 
 all() ->
-    [every_command_answers_help, what_is_unknown_is_refused_with_what_there_is, words_that_are_no_text_are_refused,
+    [every_command_answers_help, what_is_unknown_is_refused_with_what_there_is, a_call_runs_from_here, words_that_are_no_text_are_refused,
      only_a_vm_takes_what_follows_the_dashes, list_names_experiments_and_vms, list_and_doctor_speak_json,
      doctor_finds_what_was_built, erl_prints_the_command_of_the_vm, without_a_checkout_the_lab_is_wanted,
      what_nobody_foresaw_is_a_sentence].
@@ -31,14 +32,27 @@ every_command_answers_help(_) ->
 
 what_is_unknown_is_refused_with_what_there_is(_) ->
     [command_line:refused(2, Text, Words)
-     || {Text, Words} <- [{"unknown argument: fly; see './ertslab --help'", ["fly"]},
+     || {Text, Words} <- [{"unknown argument: fly; see '" ++ ertslab_paths:program() ++ " --help'", ["fly"]},
                           {"there is no experiment 'fly'; choose from:", ["compare", "fly"]},
                           {"there is no variant 'fly'", ["compare", "hibernate", "--vm", "stock,fly"]},
                           {"there is no parameter 'fly'; choose from:", ["compare", "hibernate", "--param", "fly=1"]},
                           {"a whole number from", ["compare", "hibernate", "--param", "cells=many"]},
-                          {"unknown argument: --fly; see './ertslab compare --help'", ["compare", "hibernate", "--fly"]},
+                          {"unknown argument: --fly; see '" ++ ertslab_paths:program() ++ " compare --help'",
+                           ["compare", "hibernate", "--fly"]},
                           {"there is no variant 'fly'", ["erl", "--vm", "fly"]},
                           {"there is no variant 'none'", ["iex", "--vm", "none"]}]].
+
+%% What a sentence says is called from where the user is; what others read, from their clone.
+a_call_runs_from_here(_) ->
+    Top = os:getenv("ERTSLAB_TOP"),
+    {ok, Here} = file:get_cwd(),
+    try
+        [begin
+             true = os:putenv("ERTSLAB_TOP", Place),
+             ?assertEqual({Program, "./ertslab"}, {ertslab_paths:program(), ertslab_paths:written()})
+         end || {Place, Program} <- [{Here, "./ertslab"}, {"/a clone", "'/a clone/ertslab'"}]]
+    after os:putenv("ERTSLAB_TOP", Top)
+    end.
 
 words_that_are_no_text_are_refused(_) ->
     [command_line:refused(2, "not valid UTF-8", Words) || Words <- [["compare", [16#ff | <<16#fe>>]], ["time", <<16#ff>>, "1"]]].

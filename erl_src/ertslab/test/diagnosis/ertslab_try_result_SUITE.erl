@@ -3,11 +3,12 @@
 
 -include_lib("stdlib/include/assert.hrl").
 
--export([all/0, differences_are_found/1, alike_turns_say_nothing/1, false_alarms_are_rare/1, without_messages_reductions_count/1,
+-export([all/0, differences_are_found/1, the_fewest_turns_can_tell/1,
+         alike_turns_say_nothing/1, false_alarms_are_rare/1, without_messages_reductions_count/1,
          what_is_not_there_has_no_ratio/1, messages_beside_the_heap_are_no_memory/1, settings_are_read/1]).
 
 all() ->
-    [differences_are_found, alike_turns_say_nothing, false_alarms_are_rare, without_messages_reductions_count,
+    [differences_are_found, the_fewest_turns_can_tell, alike_turns_say_nothing, false_alarms_are_rare, without_messages_reductions_count,
      what_is_not_there_has_no_ratio, messages_beside_the_heap_are_no_memory, settings_are_read].
 
 turn(Arm, Time, More) ->
@@ -32,6 +33,15 @@ differences_are_found(_) ->
     ?assertEqual([{time_a_message, lower}, {collecting_a_message, lower}, {time_a_reduction, lower}, {collections_a_message, higher},
                   {full_sweeps_a_message, same}, {memory, higher}],
                  [{Name, Verdict} || #{name := Name, verdict := Verdict} <- Metrics]).
+
+%% With one pair less not even the largest difference could be told.
+the_fewest_turns_can_tell(_) ->
+    Fewest = ertslab_try_result:fewest_pairs(),
+    Time = fun(with) -> 500_000 + rand:uniform(5000); (without) -> 1_000_000 + rand:uniform(5000) end,
+    Said = fun(Pairs) -> lists:usort([Verdict || {time_a_message, Verdict} <- verdicts(turns(Pairs, Time, #{}))]) end,
+    ?assertEqual([[lower], [unseen]], [Said(Pairs) || Pairs <- [Fewest, Fewest - 1]]),
+    command_line:refused(2, io_lib:format("--turns must be at least ~b", [Fewest]),
+                         ["try", "--node", "a@b", "some", "fullsweep_after=0", "--turns", integer_to_list(Fewest - 1)]).
 
 alike_turns_say_nothing(_) ->
     ?assertEqual([{time_a_message, same}, {collecting_a_message, same}, {time_a_reduction, same}, {collections_a_message, same},

@@ -4,9 +4,10 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, init_per_suite/1, end_per_suite/1, advise_looks_at_processes/1, advise_names_what_it_cannot_find/1,
-         the_modules_of_a_node_are_audited/1, modules_of_otp_are_left_out/1]).
+         the_modules_of_a_node_are_audited/1, modules_of_otp_are_left_out/1, what_looks_is_left_out/1]).
 
-all() -> [advise_looks_at_processes, advise_names_what_it_cannot_find, the_modules_of_a_node_are_audited, modules_of_otp_are_left_out].
+all() -> [advise_looks_at_processes, advise_names_what_it_cannot_find, the_modules_of_a_node_are_audited, modules_of_otp_are_left_out,
+          what_looks_is_left_out].
 
 init_per_suite(Config) -> asked_node:start() ++ Config.
 
@@ -34,5 +35,12 @@ modules_of_otp_are_left_out(Config) ->
     Modules = asked_node:asked(Config, ertslab_audit_node, modules, [#{node => "sick@127.0.0.1", cookie => "live"}]),
     ?assertMatch([<<"FOR1", _/binary>>], [Beam || {File, Beam} <- Modules, filename:basename(File) =:= "asked_node.beam"]),
     ?assertEqual([], [File || {File, _} <- Modules, lists:member(filename:basename(File), ["lists.beam", "gen_server.beam"])]).
+
+%% During a look at the node its code is there.
+what_looks_is_left_out(Config) ->
+    Modules = fun() -> asked_node:asked(Config, ertslab_audit_node, modules, [#{node => "sick@127.0.0.1", cookie => "live"}]) end,
+    Before = Modules(),
+    {module, diagnose_probe} = asked_node:asked(Config, erpc, call, ['sick@127.0.0.1', code, ensure_loaded, [diagnose_probe]]),
+    ?assertEqual([File || {File, _} <- Before], [File || {File, _} <- Modules()]).
 
 advise(Words) -> ["advise", "--node", asked_node:name(), "--cookie", "live" | Words].

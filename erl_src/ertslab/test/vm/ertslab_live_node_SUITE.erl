@@ -4,14 +4,15 @@
 -include_lib("stdlib/include/assert.hrl").
 
 -export([all/0, what_is_no_name_is_refused/1, a_cookie_has_a_length/1, a_file_of_a_cookie_is_text/1, without_a_home_none_is_known/1,
-         epmd_tells_whether_there_is_such_a_node/1]).
+         epmd_tells_whether_there_is_such_a_node/1, what_the_flags_may_have_to_say_is_told/1]).
 
 all() -> [what_is_no_name_is_refused, a_cookie_has_a_length, a_file_of_a_cookie_is_text, without_a_home_none_is_known,
-          epmd_tells_whether_there_is_such_a_node].
+          epmd_tells_whether_there_is_such_a_node, what_the_flags_may_have_to_say_is_told].
 
 what_is_no_name_is_refused(_) ->
     [?assertThrow({usage, {ertslab_live_node, {no_name, Name}}}, ertslab_live_node:connected(Name, #{}))
-     || Name <- ["", "@", "a@", "@b", "a@b@c", "nonode", lists:duplicate(300, $a) ++ "@b", "a@" ++ lists:duplicate(300, $b)]].
+     || Name <- ["", "@", "a@", "@b", "a@b@c", "nonode", "a\n@b", "a b@c",
+                "a@b\e[2J", lists:duplicate(300, $a) ++ "@b", "a@" ++ lists:duplicate(300, $b)]].
 
 a_cookie_has_a_length(_) ->
     [?assertThrow({usage, {ertslab_live_node, {no_cookie_of, 255}}}, ertslab_live_node:connected("a@b", #{cookie => Cookie}))
@@ -57,6 +58,12 @@ epmd_tells_whether_there_is_such_a_node(_) ->
     true = exit(Epmd, kill),
     ?assertEqual({failure, {ertslab_live_node, {refused, "there@localhost", unknown}}}, Asked("there@localhost")),
     peer:stop(Peer).
+
+what_the_flags_may_have_to_say_is_told(_) ->
+    [?assertEqual({Reason, Part, Is}, {Reason, Part, string:find(ertslab_live_node:format_error(Reason), Part) =/= nomatch})
+     || {Reason, Part, Is} <- [{{refused, "a@::1", unknown}, "inet6_tcp", true}, {{refused, "a@b", unknown}, "inet6_tcp", false},
+                               {no_distribution, "ERL_ZFLAGS", true}, {no_distribution, "-sname", true},
+                               {{no_name, "a\nb"}, "a?b", true}]].
 
 %% It tells its port and the names (110), and answers nothing else.
 names_one_node(Listens, Port) ->
