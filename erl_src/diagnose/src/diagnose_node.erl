@@ -107,7 +107,7 @@ folder(Application, Module, Release, Options) ->
 
 %% Read once: a watch takes it to the node before each look, for days, and the file may be gone or of another version by then.
 code(Folder, Module) ->
-    Key = {?MODULE, Folder, Module},
+    Key = {?MODULE, Folder, Module, ?PROBE:module_info(md5)}, % of the code that reads what it tells
     case persistent_term:get(Key, none) of
         none ->
             Code = read_code(Folder, Module),
