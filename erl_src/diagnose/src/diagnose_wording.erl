@@ -1025,7 +1025,8 @@ unlooked(#{unlooked := #{processes := Processes, heap_bytes := Heap, held_bytes 
 unlooked(#{}) -> [].
 
 not_collected([], _) -> "they are of too many kinds, or did not answer in time";
-not_collected([One], 1) -> ["it was not collected, because it is too large (", One, "); --collect '", One, "' collects it all the same"];
+not_collected([One], 1) ->
+    ["it was not collected, because it is too large (", One, "); --collect '", One, "' collects it all the same"];
 not_collected([First | _] = Pids, Processes) ->
     {Some, Such} = case Processes > length(Pids) of true -> {"some ", "such as "}; false -> {"", ""} end,
     ["they were not collected, ", Some, "because they are too large (", Such, lists:join(", ", Pids), "); --collect '", First,
