@@ -218,8 +218,7 @@ configure(Dam, Changes) ->
     is_map(Changes) orelse complain(Call, "the options must be a map", 2),
     case maps:keys(maps:without(dam_options:at_run_time(), Changes)) of
         [] -> ok;
-        [Name | _] ->
-            complain(Call, io_lib:format("option ~p: cannot be changed while the dam runs", [Name]), 2)
+        [Name | _] -> complain(Call, dam_options:not_at_run_time(Name), 2)
     end,
     case request(Dam, {configure, Changes}, ?CALL_MS, configure, [Changes]) of
         ok -> ok;

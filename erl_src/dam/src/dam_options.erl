@@ -1,7 +1,7 @@
 %% @doc The options of a dam: their defaults and their valid values.
 -module(dam_options).
 
--export([new/2, change/2, at_run_time/0, is_own_name/2, own_name/1, ended/1]).
+-export([new/2, change/2, at_run_time/0, not_at_run_time/1, is_own_name/2, own_name/1, ended/1]).
 
 -define(DEFAULTS, #{high => 1_000,
                     limit => 10_000, limit_bytes => infinity, measure => external,
@@ -101,7 +101,23 @@ own_name(Server) -> io_lib:format("option server: ~p is the dam itself", [Server
 -spec ended(pid()) -> complaint().
 ended(Server) -> io_lib:format("option server: ~p has ended", [Server]).
 
-complaint(Name, Value) -> io_lib:format("option ~p: ~p ~ts", [Name, Value, must(Name)]).
+complaint(Name, Value) ->
+    case is_option(Name) of
+        true -> io_lib:format("option ~p: ~p ~ts", [Name, Value, must(Name)]);
+        false -> unknown(Name)
+    end.
+
+is_option(Name) -> lists:member(Name, [credit, poll_ms, events | at_run_time()]).
+
+unknown(Name) -> io_lib:format("option ~p: there is no such option", [Name]).
+
+%% @doc What a change of this option is refused with while the dam runs.
+-spec not_at_run_time(term()) -> complaint().
+not_at_run_time(Name) ->
+    case is_option(Name) of
+        true -> io_lib:format("option ~p: cannot be changed while the dam runs", [Name]);
+        false -> unknown(Name)
+    end.
 
 must(server) -> "must be a pid, a name, {Name, Node}, {global, Name} or {via, Module, Name}";
 must(high) -> "must be a positive integer";
@@ -115,5 +131,4 @@ must(events) -> "must be a fun of three arguments or undefined";
 must(Limit) when Limit =:= limit; Limit =:= limit_bytes -> "must be a positive integer or infinity";
 must(stop_ms) -> "must be an integer of 0 or more, in milliseconds";
 must(Ms) when Ms =:= poll_ms; Ms =:= recover_ms; Ms =:= retry_ms ->
-    "must be a positive integer, in milliseconds";
-must(_) -> "is not one that a dam has".
+    "must be a positive integer, in milliseconds".

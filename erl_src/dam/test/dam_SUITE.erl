@@ -77,6 +77,7 @@ wrong_options_are_named(_) ->
                               {measure, words}, {policy, drop}, {policy, {block, -1}}, {policy, {drop_key, fun() -> ok end}},
                               {policy, {codel, 0, 100}}, {credit, trust}, {poll_ms, 0}, {recover_ms, soon},
                               {retry_ms, 0}, {stop_ms, infinity}, {events, fun(_) -> ok end}, {hihg, 10}]],
+    {badarg, #{2 := "option hihg: there is no such option"}} = failure(fun() -> dam:start_link(self(), #{hihg => 10}) end),
     {badarg, #{2 := "option low: 5 must be less than high, which is 5"}} =
         failure(fun() -> dam:start_link(self(), #{high => 5, low => 5}) end),
     {badarg, #{2 := "option credit: poll is for servers of this node" ++ _}} =
@@ -90,6 +91,7 @@ wrong_changes_are_named(_) ->
     {_, Dam, _} = start(#{high => 10}),
     {badarg, #{2 := "option low: 10 must be less than high" ++ _}} = failure(fun() -> dam:configure(Dam, #{low => 10}) end),
     {badarg, #{2 := "option credit: cannot be changed" ++ _}} = failure(fun() -> dam:configure(Dam, #{credit => ack}) end),
+    {badarg, #{2 := "option hihg: there is no such option"}} = failure(fun() -> dam:configure(Dam, #{hihg => 10}) end),
     {badarg, #{2 := "the options must be a map"}} = failure(fun() -> dam:configure(Dam, high) end),
     ok = dam:configure(Dam, #{}),
     [{badarg, #{2 := "the timeout must be infinity or an integer" ++ _}} = failure(Call)

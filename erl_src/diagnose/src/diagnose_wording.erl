@@ -1025,9 +1025,12 @@ unlooked(#{unlooked := #{processes := Processes, heap_bytes := Heap, held_bytes 
 unlooked(#{}) -> [].
 
 not_collected([], _) -> "they are of too many kinds, or did not answer in time";
+not_collected([One], 1) ->
+    ["it was not collected, because it is too large (", One, "); --collect '", One, "' collects it all the same"];
 not_collected([First | _] = Pids, Processes) ->
-    ["these are too large to be collected for that: ", lists:join(", ", Pids), [", ..." || Processes > length(Pids)], "; --collect"
-          " '", First, "' collects one all the same"].
+    {Some, Such} = case Processes > length(Pids) of true -> {"some ", "such as "}; false -> {"", ""} end,
+    ["they were not collected, ", Some, "because they are too large (", Such, lists:join(", ", Pids), "); --collect '", First,
+     "' collects one of these all the same"].
 
 untold(none) -> [];
 untold(#{cores := Cores, reductions := Reductions}) ->

@@ -2453,6 +2453,14 @@ nothing_is_said_of_what_was_not_seen(_) ->
                     #{processes => Processes, collections => held()}]
                 ++ [#{processes => Processes, cost => Cost#{ended := Ended}}
                     || Ended <- [out_of_time, out_of_memory, out_of_processes, crashed]]],
+    %% Whether all of them are named, or only some.
+    Unlooked = #{heap_bytes => 286_000_000, held_bytes => 0},
+    [begin
+         Less = Report(#{processes => Processes, unlooked => Unlooked#{processes => Count, too_large => TooLarge}}),
+         ?assertMatch({_, _}, binary:match(iolist_to_binary(diagnose_text:last_line(Less)), Words))
+     end || {Count, TooLarge, Words} <- [{1, [~"<0.9.0>"], ~"it was not collected, because it is too large (<0.9.0>)"},
+                                         {2, [~"<0.9.0>", ~"<0.8.0>"], ~"because they are too large (<0.9.0>, <0.8.0>)"},
+                                         {9, [~"<0.9.0>"], ~"collected, some because they are too large (such as <0.9.0>)"}]],
     ?assert(diagnose:is_complete(Report(#{processes => Processes#{skipped := #{ended => 5}}}))),
     %% What was forbidden is not promised.
     Forbidden = Report(#{processes => Processes, unlooked => not_asked}),
