@@ -313,15 +313,17 @@ memory(#{memory := Memory, emulator := #{off := Off}} = Look) ->
 
 %% By the heaps of all of a kind.
 largest_kinds(#{groups := Groups, memory := #{processes := All}}) when is_list(Groups) ->
-    Kinds = [{Bytes, Count, of_kind(One)} || #{heap_bytes := Bytes, count := Count} = One <- Groups, 10 * Bytes >= All],
+    Kinds = [{Bytes, of_kind(One)} || #{heap_bytes := Bytes, label := Label, count := Count} = One <- Groups, 10 * Bytes >= All,
+                                      Label =/= unknown orelse Count > 1], % one alone is among the processes
     [["The kinds of processes with the largest heaps: ",
-      lists:join(", ", [[diagnose_wording:count(Count), " of ", Kind, " with ", diagnose_wording:bytes(Bytes)]
-                        || {Bytes, Count, Kind} <- lists:sublist(lists:reverse(lists:sort(Kinds)), 3)])] || Kinds =/= []];
+      lists:join(", ", [[Kind, " with ", diagnose_wording:bytes(Bytes)]
+                        || {Bytes, Kind} <- lists:sublist(lists:reverse(lists:sort(Kinds)), 3)])] || Kinds =/= []];
 largest_kinds(#{}) -> [].
 
-of_kind(#{label := unknown, members := Members}) ->
-    ["an unknown kind", [[" (", Pid, ", ...)"] || #{pid := Pid} <- lists:sublist(Members, 1)]];
-of_kind(#{label := Label}) -> diagnose_wording:label(Label).
+of_kind(#{label := unknown, count := 1, members := [Member | _]}) -> diagnose_wording:subject(#{process => Member});
+of_kind(#{label := unknown} = Group) ->
+    diagnose_wording:subject(#{group => (maps:with([count, members], Group))#{label => diagnose_wording:label(unknown)}});
+of_kind(#{label := Label, count := Count}) -> [diagnose_wording:count(Count), " of ", diagnose_wording:label(Label)].
 
 largest_processes(#{suspects := Suspects, memory := #{processes := All}}) ->
     largest("The processes with the largest heaps: ",

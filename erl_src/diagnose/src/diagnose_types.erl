@@ -551,7 +551,8 @@
               | interpreted_code | formatted_terms | too_many_schedulers
               | busy_wait | uneven_run_queues | message_queue_data | known_fault.
 -type subject() :: #{process := #{pid := binary(), name := atom()}}
-                 | #{group := #{label := binary(), count := pos_integer(), members := [#{pid := binary(), name := atom()}]}}
+                 | #{group := #{label := binary(), count := pos_integer(), at_least => true,
+                               members := [#{pid := binary(), name := atom()}]}}
                  | node.
 %% All that was found about a process, about processes alike, or about the node.
 -type finding() :: #{subject := subject(), signs := [sign(), ...]}.

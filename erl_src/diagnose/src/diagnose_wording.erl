@@ -853,9 +853,9 @@ mean(Mean) -> integer_to_list(round(Mean)).
 subject(node) -> <<"The node">>;
 subject(#{process := #{pid := Pid, name := ''}}) -> printable(Pid);
 subject(#{process := #{pid := Pid, name := Name}}) -> printable([Pid, " (", atom_to_binary(Name, utf8), ")"]);
-subject(#{group := #{label := Label, count := Count, members := Members}}) ->
-    printable([count(Count), " of ", Label, " (", lists:join(", ", [member(Member) || Member <- Members]),
-               [", ..." || Count > length(Members)], ")"]).
+subject(#{group := #{label := Label, count := Count, members := Members} = Group}) ->
+    printable([count(Count), [" or more" || is_map_key(at_least, Group)], " of ", Label, " (",
+               lists:join(", ", [member(Member) || Member <- Members]), [", ..." || Count > length(Members)], ")"]).
 
 member(#{pid := Pid, name := ''}) -> Pid;
 member(#{name := Name}) -> atom_to_binary(Name, utf8).

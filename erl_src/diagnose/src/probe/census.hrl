@@ -17,8 +17,6 @@
 %% More of them in one list (OTP 27 and older) would take 4 MB, and as much again when it is collected.
 -define(LISTED, 250_000).
 -define(NAMED, 10_000).
-%% So many of each sort get a second look, if they are beyond its bound.
--define(KEPT, 10).
 %% Who has done so much since its start may work time and again, though it rests when all are looked at.
 -define(WORKED, 10_000).
 -define(BOUNDS, #{depth => ?DEEP, behind => 1, used => 1_000_000, unused => ?UNUSED_BYTES, held => ?HELD_BYTES,
