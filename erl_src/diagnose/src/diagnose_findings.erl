@@ -68,7 +68,7 @@ by_label(Groups) ->
 
 sum(#{members := Members, deepest := Deepest, garbage := Garbage, asked := Asked, equal := Equal, binaries := Binaries, live := Live} = Group,
     #{members := M, deepest := D, garbage := G, asked := A, equal := E, binaries := B, live := L} = Sum) ->
-    (add([count, heap_bytes, used_bytes, deep, messages, behind, behind_messages, ready, suspended], Group, Sum))
+    (add([count, heap_bytes, used_bytes, laden, laden_bytes, deep, messages, behind, behind_messages, ready, suspended], Group, Sum))
         #{members := lists:sublist(M ++ Members, ?NAMED), deepest := max(Deepest, D),
           garbage := both([processes, heap_bytes, alive_bytes, unneeded_bytes, collected], Garbage, G),
           asked := both([processes, heap_bytes, alive_bytes, collected], Asked, A),
