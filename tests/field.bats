@@ -155,6 +155,8 @@ field() {
 @test "field: events_not_dropped" { field --once events_not_dropped; }
 @test "field: exit_leftovers" { field --once exit_leftovers; }
 
+@test "field: expired_rows_stay" { field --once expired_rows_stay; }
+
 @test "field: few_callers" { field --once few_callers; }
 
 @test "field: few_large_heaps" { field --once few_large_heaps; }
@@ -387,6 +389,8 @@ field() {
 @test "field: self_messages" { field --once self_messages; }
 
 @test "field: server_continues" { field --once server_continues; }
+
+@test "field: session_queues" { field --once session_queues; }
 
 @test "field: sessions_hibernate" { field --once sessions_hibernate; }
 

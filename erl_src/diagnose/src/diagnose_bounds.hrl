@@ -2,6 +2,8 @@
 
 %% Messages in a mailbox. A process with more is not asked for anything that scans all of them.
 -define(DEEP, 1000).
+%% So many processes of each sort get a second look, if they are beyond its bound.
+-define(KEPT, 10).
 %% A mailbox that is empty in so long is being emptied.
 -define(CATCHES_UP_S, 60).
 %% Fewer, at every look: whoever has them does not keep up. And so many together in the mailboxes of processes alike.

@@ -3,6 +3,8 @@
 
 -export([findings/2, count/1]).
 
+-include("diagnose_bounds.hrl").
+
 -define(NAMED, 3).
 
 %% @doc The findings of a look, what hurts most first.
@@ -18,7 +20,20 @@ findings(#{groups := Groups} = Seen, Scans) ->
         ++ [Finding || Label <- Labels,
                        Finding <- alike(Label, maps:get(Label, Singles, []), maps:get(Label, Kinds, none), Look)]
         ++ [#{subject => node, signs => Signs} || [_ | _] = Signs <- [diagnose_signs:of_node(Look)]],
-    [shown(One) || One <- lists:sort(fun(One, Other) -> rank(One) =< rank(Other) end, Found)].
+    Cut = cut_off([Signs || {_, Signs} <- lists:append(maps:values(Singles))]),
+    [shown(at_least(One, Cut)) || One <- lists:sort(fun(One, Other) -> rank(One) =< rank(Other) end, Found)].
+
+%% Of each sort only so many processes are looked at closer: where as many show a sign, others may, too.
+cut_off(Signs) ->
+    Counts = maps:groups_from_list(fun(Kind) -> Kind end, [Kind || Of <- Signs, #{kind := Kind} <- Of]),
+    [Kind || {Kind, Same} <- maps:to_list(Counts), length(Same) >= ?KEPT].
+
+at_least(#{subject := #{group := #{count := Count} = Group}, signs := Signs} = Finding, Cut) ->
+    case [Kind || #{kind := Kind, evidence := #{alike := Alike}} <- Signs, Alike =:= Count, lists:member(Kind, Cut)] of
+        [] -> Finding;
+        _ -> Finding#{subject := #{group => Group#{at_least => true}}}
+    end;
+at_least(Finding, _Cut) -> Finding.
 
 %% Advice has names of the node, too.
 shown(#{signs := Signs} = Finding) ->
@@ -53,7 +68,7 @@ by_label(Groups) ->
 
 sum(#{members := Members, deepest := Deepest, garbage := Garbage, asked := Asked, equal := Equal, binaries := Binaries, live := Live} = Group,
     #{members := M, deepest := D, garbage := G, asked := A, equal := E, binaries := B, live := L} = Sum) ->
-    (add([count, heap_bytes, used_bytes, deep, messages, behind, behind_messages, ready, suspended], Group, Sum))
+    (add([count, heap_bytes, used_bytes, laden, laden_bytes, deep, messages, behind, behind_messages, ready, suspended], Group, Sum))
         #{members := lists:sublist(M ++ Members, ?NAMED), deepest := max(Deepest, D),
           garbage := both([processes, heap_bytes, alive_bytes, unneeded_bytes, collected], Garbage, G),
           asked := both([processes, heap_bytes, alive_bytes, collected], Asked, A),

@@ -39,7 +39,7 @@
 %% have a heap or binaries worth a look, with the bytes of those alone; vast: how many are too large to be collected. The members
 %% are drawn by chance.
 -type group() :: #{count := pos_integer(), vast | vast_heap | vast_held := non_neg_integer(),
-                   heap | used | large | large_heap | holding | held | holding_heap := non_neg_integer(),
+                   heap | used | large | large_heap | holding | held | holding_heap | laden | laden_held := non_neg_integer(),
                    deep | messages | behind | behind_messages | deepest | ready | suspended := non_neg_integer(),
                    refers => [{pid(), map()}],
                    some | larges | holders | vasts := [{Hash :: non_neg_integer(), pid(),
@@ -55,7 +55,7 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
 
 %% The keeper.
--define(FORMAT, 29).
+-define(FORMAT, 30).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 -define(HELPER_WORDS, 625_000).
@@ -579,23 +579,28 @@ is_held_back(#{}) -> false.
 is_table_of_dets(#{label := {dets, _, _}, samples := Samples}) -> is_mostly_busy(Samples);
 is_table_of_dets(#{}) -> false.
 
-%% Binaries that no process holds on its heap, where they are much: which tables have them.
-beside(#{binary := Bytes}, Held, Until) when Bytes - Held >= ?MOST_BYTES ->
-    case known(within(fun() -> in_tables(Bytes - Held) end, Until)) of
+%% Which tables have binaries, where many are on no heap, or where they are most of the memory: what heaps are charged with counts as often
+%% as it is referred to, so it may be in a table all the same.
+beside(#{binary := Bytes, total := Total}, Held, Until)
+  when Bytes - Held >= ?MOST_BYTES; Bytes >= ?HELD_BYTES, 2 * Bytes >= Total ->
+    Rest = max(0, Bytes - Held),
+    IsMuch = Rest >= ?HELD_BYTES,
+    case known(within(fun() -> in_tables(case IsMuch of true -> Rest; false -> Bytes end) end, Until)) of
         #{} = Found ->
-            case soon(fun buffers/0) of
-                #{} = Buffers -> Found#{buffers => Buffers};
-                _ -> Found
+            case IsMuch andalso soon(fun buffers/0) of
+                #{} = Buffers -> Found#{bytes := Rest, all_bytes => Bytes, buffers => Buffers};
+                _ -> Found#{bytes := Rest, all_bytes => Bytes}
             end;
         unknown -> unknown
     end;
 beside(_, _, _) -> not_needed.
 
-%% @doc The bytes of all binaries, of two looks the one with fewer: what processes held was looked at between them, and what one took since
-%% is not beside it.
--spec least_binary(Memory, Memory) -> #{binary => non_neg_integer()} | unknown when Memory :: #{atom() => non_neg_integer()} | unknown.
-least_binary(#{binary := Before}, #{binary := After}) -> #{binary => min(Before, After)};
-least_binary(_, _) -> unknown.
+%% @doc Of two looks at the memory the one with fewer bytes of binaries: what processes held was looked at between them, and what one took
+%% since is not beside it.
+-spec least_binary(Memory, Memory) -> Memory when Memory :: #{atom() => non_neg_integer()} | unknown.
+least_binary(#{binary := Before} = Memory, #{binary := After}) when Before =< After -> Memory;
+least_binary(#{}, Memory) -> Memory;
+least_binary(unknown, _) -> unknown.
 
 %% @doc Of two looks at all memory, the one with more: what has grown since the first one is a part of it, too.
 -spec larger_memory(Memory, Memory) -> Memory when Memory :: #{atom() => non_neg_integer()} | unknown.

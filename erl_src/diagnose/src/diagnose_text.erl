@@ -51,15 +51,44 @@ unmeasured(Look) ->
     [[" Not measured (see \"Unknown\"): ", lists:join("; ", [small(What) || What <- Names]), "."]
      || [_ | _] = Names <- [diagnose_wording:unmeasured(Look)]].
 
+%% No finding where it may be meant, and less than one tells of.
+has_most(Look) -> has_kind(Look) ++ has_one(Look) ++ has_binaries(Look) ++ has_growing(Look).
+
+has_one(#{suspects := Suspects, memory := #{total := Total}}) ->
+    [[" Most of its memory is in ", diagnose_wording:subject(#{process => maps:with([pid, name], One)}), ", which has ",
+      diagnose_wording:bytes(Bytes), " of heap: if that is too much, find out what it keeps."]
+     || #{heap_bytes := Bytes} = One <- Suspects, is_integer(Bytes), Bytes >= ?GROWING_BYTES, 2 * Bytes >= Total];
+has_one(#{}) -> [].
+
+has_binaries(#{binaries_beside := #{all_bytes := Bytes, tables := Tables}, memory := #{total := Total}} = Look)
+  when Bytes >= ?HELD_BYTES, 2 * Bytes >= Total ->
+    [[" Most of its memory is ", diagnose_wording:bytes(Bytes), " of binaries: ", Where, ". If that is too much, find out what keeps them."]
+     || Where <- case Tables of [] -> holding_most(Bytes, Look); _ -> [diagnose_wording:in_tables(Tables)] end];
+has_binaries(#{}) -> [].
+
+%% By the VM's account, in which those of several count for each.
+holding_most(Bytes, #{groups := Groups}) when is_list(Groups) ->
+    Kinds = [{Held + Laden, Count, of_kind(One)} || #{held_bytes := Held, laden_bytes := Laden, count := Count} = One <- Groups],
+    [["up to ", diagnose_wording:bytes(min(Held, Bytes)), " are held by ", Kind]
+     || {Held, _, Kind} <- lists:sublist(lists:reverse(lists:sort(Kinds)), 1), 4 * Held >= Bytes];
+holding_most(_, #{}) -> [].
+
+has_growing(#{memory := #{total := Total}} = Look) ->
+    [[" The ETS table ", io_lib:format("~tp", [Name]), " gets ", diagnose_wording:count(Rows), " rows (", diagnose_wording:bytes(More),
+      ") a second, and had more at each look: if nobody deletes them, find out who should."]
+     || #{name := Name, rows_a_second := Rows, bytes_a_second := More} <- lists:sublist(diagnose_tables:only_growing(Look), 1),
+        More * ?GROWS_TO_LIMIT_S >= Total];
+has_growing(#{}) -> [].
+
 %% What lives in all of a kind together is no finding: each may need what it has.
-has_most(#{groups := Groups, memory := #{total := Total}}) when is_list(Groups) ->
+has_kind(#{groups := Groups, memory := #{total := Total}}) when is_list(Groups) ->
     Kinds = maps:groups_from_list(fun(#{label := Label}) -> Label end, [Group || #{label := {_, _, _}} = Group <- Groups]),
     [[" Most of its memory is in ", diagnose_wording:count(Count), " of ", diagnose_wording:label(Label), ", which have ",
       diagnose_wording:bytes(Bytes), " of heap together: if that is too much, find out what each keeps, and how many there should be."]
      || {Label, All} <- maps:to_list(Kinds),
         Count <- [lists:sum([Of || #{count := Of} <- All])], Bytes <- [lists:sum([Of || #{heap_bytes := Of} <- All])],
         Count > 1, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total];
-has_most(#{}) -> [].
+has_kind(#{}) -> [].
 
 %% A node that works may be slow by what its own functions do, of which the bounds say nothing.
 busy_with(#{collections := Collections} = Look) ->
@@ -136,8 +165,10 @@ bounds(#{unlooked := Unlooked}) ->
     [io_lib:format("~ts messages in a mailbox; a collection of ~b ms; ~ts unused in an idle heap; ",
                    [diagnose_wording:count(?DEEP), ?LONG_US div 1000, diagnose_wording:bytes(?UNUSED_BYTES)]),
      [[diagnose_wording:bytes(?GARBAGE_BYTES), " of garbage in idle processes of one kind; "] || is_map(Unlooked)],
-     io_lib:format("~ts of binaries~ts; ~b % of a limit",
-                   [diagnose_wording:bytes(?HELD_BYTES), [" in an idle process" || not is_map(Unlooked)], round(100 * ?NEAR_LIMIT)]),
+     io_lib:format("~ts of binaries ~ts, or ~ts and half of all memory elsewhere; ~b % of a limit",
+                   [diagnose_wording:bytes(?HELD_BYTES),
+                    case is_map(Unlooked) of true -> "on small heaps"; false -> "in an idle process" end,
+                    diagnose_wording:bytes(?MOST_BYTES), round(100 * ?NEAR_LIMIT)]),
      beside(Unlooked)].
 
 beside(#{heap_bytes := 0}) -> "";
@@ -313,15 +344,17 @@ memory(#{memory := Memory, emulator := #{off := Off}} = Look) ->
 
 %% By the heaps of all of a kind.
 largest_kinds(#{groups := Groups, memory := #{processes := All}}) when is_list(Groups) ->
-    Kinds = [{Bytes, Count, of_kind(One)} || #{heap_bytes := Bytes, count := Count} = One <- Groups, 10 * Bytes >= All],
+    Kinds = [{Bytes, of_kind(One)} || #{heap_bytes := Bytes, label := Label, count := Count} = One <- Groups, 10 * Bytes >= All,
+                                      Label =/= unknown orelse Count > 1], % one alone is among the processes
     [["The kinds of processes with the largest heaps: ",
-      lists:join(", ", [[diagnose_wording:count(Count), " of ", Kind, " with ", diagnose_wording:bytes(Bytes)]
-                        || {Bytes, Count, Kind} <- lists:sublist(lists:reverse(lists:sort(Kinds)), 3)])] || Kinds =/= []];
+      lists:join(", ", [[Kind, " with ", diagnose_wording:bytes(Bytes)]
+                        || {Bytes, Kind} <- lists:sublist(lists:reverse(lists:sort(Kinds)), 3)])] || Kinds =/= []];
 largest_kinds(#{}) -> [].
 
-of_kind(#{label := unknown, members := Members}) ->
-    ["an unknown kind", [[" (", Pid, ", ...)"] || #{pid := Pid} <- lists:sublist(Members, 1)]];
-of_kind(#{label := Label}) -> diagnose_wording:label(Label).
+of_kind(#{label := unknown, count := 1, members := [Member | _]}) -> diagnose_wording:subject(#{process => Member});
+of_kind(#{label := unknown} = Group) ->
+    diagnose_wording:subject(#{group => (maps:with([count, members], Group))#{label => diagnose_wording:label(unknown)}});
+of_kind(#{label := Label, count := Count}) -> [diagnose_wording:count(Count), " of ", diagnose_wording:label(Label)].
 
 largest_processes(#{suspects := Suspects, memory := #{processes := All}}) ->
     largest("The processes with the largest heaps: ",
@@ -329,9 +362,11 @@ largest_processes(#{suspects := Suspects, memory := #{processes := All}}) ->
              || #{heap_bytes := Bytes} = S <- Suspects, is_integer(Bytes), 10 * Bytes >= All]);
 largest_processes(#{}) -> [].
 
-largest_tables(#{tables := #{largest := Tables}, memory := #{ets := All}}) ->
+largest_tables(#{tables := #{largest := Tables}, binaries_beside := Beside, memory := #{ets := All}}) ->
     largest("The largest tables: ",
             [{Bytes, [io_lib:format("~tp", [Name]), " with ", diagnose_wording:count(Rows), " rows and ", diagnose_wording:bytes(Bytes),
+                      [[", and about ", diagnose_wording:bytes(Of), " of binaries beside it"]
+                       || #{tables := Holding} <- [Beside], #{name := N, bytes := Of} <- Holding, N =:= Name],
                       " (of ", Owner, ")"]}
              || #{name := Name, size := Rows, owner := Owner, bytes := Bytes} <- Tables, Bytes >= ?LARGE_TABLE_BYTES, 10 * Bytes >= All]);
 largest_tables(#{}) -> [].

@@ -271,6 +271,7 @@
                    kin := [Pid :: binary()],
                    count := pos_integer(),
                    heap_bytes | used_bytes | large | large_heap_bytes | holding | held_bytes | holding_heap_bytes := non_neg_integer(),
+                   laden | laden_bytes := non_neg_integer(),
                    deep | messages | behind | behind_messages | deepest | ready | suspended := non_neg_integer(),
                    refers => sampled(),
                    sample := #{large | holding := sample_of() | none} | not_asked}.
@@ -280,7 +281,9 @@
 %% steady: some of these work a little; of them it is what the old generation gave back.
 %% kin: those of the suspects that are of it. working: so many others were drawn, and had work. another: one that was not collected, where
 %% there is one. large, holding: so many wait with a heap of 32 kB, or binaries of 10 kB, and more, whose bytes those are, and of whom
-%% there is a sample. deep: so many have a deep mailbox, with so many messages together; behind: fewer wait for them, as
+%% there is a sample. laden: others with larger heaps hold binaries that may be too many to be listed, with so many bytes by the
+%% VM's account.
+%% deep: so many have a deep mailbox, with so many messages together; behind: fewer wait for them, as
 %% diagnose_bounds.hrl says. ready: running, or waiting for a scheduler.
 -type sampled() :: #{heap_bytes | used_bytes | least_used_bytes | most_used_bytes | held_bytes := non_neg_integer(),
                      binaries := #{members := pos_integer(), references | count | bytes | charged_bytes := non_neg_integer()} | unknown}.
@@ -504,12 +507,14 @@
 -type traced() :: #{asked | traced := non_neg_integer(), new := boolean(), flags := [atom()], tracer := binary() | unknown}.
 %% Of some processes. new: those that start are traced, too.
 -type beside() :: #{bytes := non_neg_integer(),
+                    all_bytes => non_neg_integer(),
                     buffers => #{sockets := pos_integer(), bytes := non_neg_integer()},
                     tables := [#{name := atom(), rows | bytes := non_neg_integer(), slices => non_neg_integer(),
                                  fixed_ms => non_neg_integer(), count => pos_integer()}]}.
 %% Bytes of binaries that no process without a deep mailbox has on its heap, and which tables have many, by some of their
 %% rows; count: of so many tables, of one name or of several. slices: bytes of the parts of these binaries that the rows of a table have,
-%% where they are few of them. buffers: of how many sockets of TCP that wait for data, and what these have together.
+%% where they are few of them. all_bytes: of all binaries. buffers: of how many sockets of TCP that wait
+%% for data, and what these have together.
 -type processes_beside() :: #{bytes | of_processes := non_neg_integer(), count := pos_integer()}.
 %% Bytes of the memory of processes that are in none of them; what so many processes have together.
 -type elsewhere() :: #{native := non_neg_integer() | unknown,
@@ -551,7 +556,8 @@
               | interpreted_code | formatted_terms | too_many_schedulers
               | busy_wait | uneven_run_queues | message_queue_data | known_fault.
 -type subject() :: #{process := #{pid := binary(), name := atom()}}
-                 | #{group := #{label := binary(), count := pos_integer(), members := [#{pid := binary(), name := atom()}]}}
+                 | #{group := #{label := binary(), count := pos_integer(), at_least => true,
+                               members := [#{pid := binary(), name := atom()}]}}
                  | node.
 %% All that was found about a process, about processes alike, or about the node.
 -type finding() :: #{subject := subject(), signs := [sign(), ...]}.

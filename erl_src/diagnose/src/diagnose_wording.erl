@@ -4,7 +4,7 @@
 -include("diagnose_bounds.hrl").
 
 -export([sentence/1, subject/1, label/1, warnings/2, unknown/2, unseen/1, unmeasured/1, error/1, count/1, bytes/1, reasons/1,
-         is_kept_fixed/1, printable/1, end_reason/1]).
+         in_tables/1, is_kept_fixed/1, printable/1, end_reason/1]).
 
 %% @doc The evidence of a sign, without whom it concerns.
 -spec sentence(diagnose_types:sign()) -> binary().
@@ -310,6 +310,11 @@ evidence(equal_heaps, #{processes := Count, heap_bytes := Heap, each_bytes := Ea
 evidence(log_dumps, #{dumps := Dumps, logged := Logged, threshold := Threshold, ms := Ms}) ->
     io_lib:format("had ~ts dumps of mnesia's log due in ~.1f s: ~ts writes went to the log, and a dump is due after ~ts",
                   [count(Dumps), Ms / 1000, count(Logged), count(Threshold)]);
+evidence(binary_leak, #{laden := Laden, held_bytes := Held, total_bytes := Total}) ->
+    io_lib:format("up to ~ts of binaries (of ~ts of memory) are held by ~ts: by the VM's account, in which a binary counts as often as"
+                  " it is referred to",
+                  [bytes(Held), bytes(Total),
+                   lists:join(", ", [[Process, " (", bytes(Bytes), ")"] || #{process := Process, bytes := Bytes} <- Laden])]);
 evidence(binary_leak, #{held_bytes := Held, binaries := Binaries, references := References} = Evidence) ->
     Heap = maps:get(used_bytes, Evidence, maps:get(heap_bytes, Evidence, unknown)),
     io_lib:format("~ts ~ts in ~ts binaries (~ts references) by ~ts of heap~ts",
@@ -748,10 +753,13 @@ duration(Seconds) when Seconds < 120 -> "1 minute";
 duration(Seconds) when Seconds < 7200 -> io_lib:format("~b minutes", [Seconds div 60]);
 duration(Seconds) -> io_lib:format("~b hours", [Seconds div 3600]).
 
+%% @doc Which tables hold how much of binaries.
+-spec in_tables([map()]) -> iolist().
 in_tables([]) -> "no table that was read has many of them";
 in_tables(Tables) ->
-    lists:join(", ", [io_lib:format("~ts ~ts are in ~ts (~ts rows~ts)~ts",
+    lists:join(", ", [io_lib:format("~ts ~ts are in ~ts (~ts rows~ts~ts)~ts",
                                     [at_least(Table), bytes(Bytes), ets_table(Name, Table), count(Rows),
+                                     [[", ", count(More), " more a second"] || #{rows_a_second := More} <- [Table]],
                                      [" that can be read; it is kept fixed, so deleted ones stay" || is_kept_fixed(Table)],
                                      [[", whose rows hold slices of about ", bytes(Slices), " of them: these keep all of each alive"]
                                       || #{slices := Slices} <- [Table]]])
@@ -853,9 +861,9 @@ mean(Mean) -> integer_to_list(round(Mean)).
 subject(node) -> <<"The node">>;
 subject(#{process := #{pid := Pid, name := ''}}) -> printable(Pid);
 subject(#{process := #{pid := Pid, name := Name}}) -> printable([Pid, " (", atom_to_binary(Name, utf8), ")"]);
-subject(#{group := #{label := Label, count := Count, members := Members}}) ->
-    printable([count(Count), " of ", Label, " (", lists:join(", ", [member(Member) || Member <- Members]),
-               [", ..." || Count > length(Members)], ")"]).
+subject(#{group := #{label := Label, count := Count, members := Members} = Group}) ->
+    printable([count(Count), [" or more" || is_map_key(at_least, Group)], " of ", Label, " (",
+               lists:join(", ", [member(Member) || Member <- Members]), [", ..." || Count > length(Members)], ")"]).
 
 member(#{pid := Pid, name := ''}) -> Pid;
 member(#{name := Name}) -> atom_to_binary(Name, utf8).
@@ -1010,7 +1018,15 @@ unseen_of_node(#{tables := Tables, binaries_beside := Beside, ports := Ports, te
         ++ [[count(Left), " more kinds of processes have much memory or deep mailboxes; those with the most are reported."] || Left > 0]
         ++ untold(diagnose_work_time:untold(Look))
         ++ seldom_seen(diagnose_work_time:seldom_seen(Look))
-        ++ unlooked(Look).
+        ++ unheld(Look) ++ unlooked(Look).
+
+%% Less than a finding tells of. Messages, and what other sides do not read, may have them.
+unheld(#{binaries_beside := #{bytes := Bytes, tables := []} = Beside, memory := #{total := Total}, processes := #{messages := Messages},
+         ports := #{waiting := []}})
+  when Bytes >= ?HELD_BYTES, Bytes < ?MOST_BYTES, 2 * Bytes >= Total, Messages < ?BEHIND, not is_map_key(buffers, Beside) ->
+    [["Who holds ", bytes(Bytes), " of binaries (of ", bytes(Total), " of memory) is unknown: no heap of a process refers to them, and no"
+      " ETS table that can be read has many of them. A private table, persistent terms or native code may."]];
+unheld(#{}) -> [].
 
 %% Where as much as a sign is told of from on may be in what was not looked at.
 unlooked(#{unlooked := #{processes := Processes, heap_bytes := Heap, held_bytes := Held, too_large := TooLarge}, memory := Memory}) ->

@@ -98,7 +98,9 @@
          texts_in_tables_are_told_of/1, texts_are_known/1]).
 -export([live_binaries_of_a_kind_are_told_of/1, what_processes_refer_to_is_known/1, threads_of_others_are_told_of/1,
          threads_of_others_are_known/1, a_part_is_no_more_than_the_whole/1, binaries_that_wait_for_others_are_told_of/1,
-         own_sockets_that_are_kept_are_told_of/1]).
+         own_sockets_that_are_kept_are_told_of/1, binaries_of_states_are_told_of/1, who_is_laden_is_counted/1,
+         tables_whose_binaries_grow_are_told_of/1, no_holder_is_no_silence/1, the_last_line_tells_what_has_most/1,
+         a_cut_off_count_is_told_as_such/1]).
 -export([uneven_shares_are_told_of/1, shares_are_seen/1]).
 -export([large_dictionaries_are_told_of/1, large_dictionaries_are_seen/1, a_stack_is_no_dictionary/1]).
 -export([what_is_shared_is_not_copied/1, constants_are_not_copied/1, most_memory/2]).
@@ -255,7 +257,8 @@ all() ->
      what_is_meant_to_be_large_is_left, tables_of_otp_are_told_of_as_such, indices_of_mnesia_are_known, texts_in_tables_are_told_of,
      live_binaries_of_a_kind_are_told_of, what_processes_refer_to_is_known, threads_of_others_are_told_of, threads_of_others_are_known,
      a_part_is_no_more_than_the_whole, binaries_that_wait_for_others_are_told_of, own_sockets_that_are_kept_are_told_of,
-     texts_are_known].
+     binaries_of_states_are_told_of, who_is_laden_is_counted, tables_whose_binaries_grow_are_told_of, no_holder_is_no_silence,
+     the_last_line_tells_what_has_most, a_cut_off_count_is_told_as_such, texts_are_known].
 
 parent(More) ->
     maps:merge(#{pid => ~"<0.9.0>", name => sites_sup, label => {supervisor, sites_sup, 1}, parents => 1,
@@ -2118,8 +2121,9 @@ vast(#{vasts := Vasts}) -> {[Pid || {_, Pid, _, _} <- Vasts], length(Vasts)}.
 
 group(More) ->
     maps:merge(#{label => unknown, members => [#{pid => ~"<0.9.0>", name => ''}], kin => [], count => 1, heap_bytes => 0, used_bytes => 0,
-                 large => 0, large_heap_bytes => 0, holding => 0, held_bytes => 0, holding_heap_bytes => 0, deep => 0,
-                 messages => 0, behind => 0, behind_messages => 0, deepest => 0, ready => 0, suspended => 0, sample => not_asked}, More).
+                 large => 0, large_heap_bytes => 0, holding => 0, held_bytes => 0, holding_heap_bytes => 0,
+                 laden => 0, laden_bytes => 0, deep => 0, messages => 0, behind => 0, behind_messages => 0, deepest => 0, ready => 0,
+                 suspended => 0, sample => not_asked}, More).
 
 other_names_are_other_processes(_) ->
     Suspect = fun(Name) -> suspect(#{pid => atom_to_binary(Name), name => Name, label => {m, f, 0}, usual_depth => 3000}) end,
@@ -2528,6 +2532,109 @@ live_binaries_of_a_kind_are_told_of(_) ->
     [?assertEqual([], Found(Groups, Total))
      || {Groups, Total} <- [{[Workers], 1_400_000_000}, {[Workers#{refers := Refers#{binaries := unknown}}], 700_000_000},
                             {[Workers#{refers := Refers#{binaries := Binaries#{bytes := 4_000_000}}}], 700_000_000}]].
+
+%% Their references are too many to be listed, so the VM's account tells.
+binaries_of_states_are_told_of(_) ->
+    Suspects = [suspect(#{pid => Pid, used_bytes => 40_000_000, held_bytes => Held})
+                || {Pid, Held} <- [{~"<0.7.0>", 230_000_000}, {~"<0.8.0>", 220_000_000}, {~"<0.6.0>", 700_000}]],
+    Queues = group(#{count => 2, kin => [~"<0.8.0>", ~"<0.7.0>"], laden => 2, laden_bytes => 450_000_000,
+                     members => [#{pid => Pid, name => ''} || Pid <- [~"<0.7.0>", ~"<0.8.0>"]]}),
+    Found = fun(Group, More) ->
+                    [{Subject, Sign} || #{subject := Subject, signs := Signs}
+                                            <- found(maps:merge(#{groups => [Group], suspects => Suspects,
+                                                                  memory => #{total => 600_000_000, binary => 440_000_000}}, More), []),
+                                        Sign <- Signs]
+            end,
+    [{#{group := #{count := 2}}, #{kind := binary_leak} = Sign}] = Found(Queues, #{}),
+    ?assert(has("up to 440.0 MB of binaries (of 600.0 MB of memory) are held by <0.7.0> (230.0 MB), <0.8.0> (220.0 MB): by", said(Sign))),
+    ?assertMatch([{#{process := #{pid := ~"<0.7.0>"}}, _}],
+                 Found(Queues#{count := 1, members := [#{pid => ~"<0.7.0>", name => ''}], kin := [~"<0.7.0>"], laden := 1}, #{})),
+    [?assertEqual([], Found(Group, More))
+     || {Group, More} <- [{Queues#{laden_bytes := 90_000_000}, #{}}, {Queues#{laden_bytes := 900_000_000}, #{}}, % shared by many
+                          {Queues, #{memory => #{total => 900_000_000, binary => 440_000_000}}},
+                          {Queues, #{binaries_beside => #{bytes => 0, all_bytes => 440_000_000,
+                                                          tables => [#{name => cache, rows => 9, bytes => 300_000_000}]}}}]].
+
+%% Who waits with a small heap is asked for what it refers to; of others the VM's account is all that is known.
+who_is_laden_is_counted(_) ->
+    ?assertEqual([{1, 50_000_000}, {0, 0}, {1, 50_000_000}, {0, 0}],
+                 [{Laden, Held} || Row <- [row(#{used => 7_000_000, held => 50_000_000}), row(#{used => 900_000, held => 50_000_000}),
+                                           row(#{used => 900_000, held => 50_000_000, status => running}),
+                                           row(#{used => 9_000_000, held => 500})],
+                                   #{laden := Laden, laden_held := Held} <- [diagnose_probe:group(Row)]]).
+
+%% The words of a table are the least of what its rows keep.
+tables_whose_binaries_grow_are_told_of(_) ->
+    Grows = fun(Pace) -> #{name => keys, owner => ~"<0.9.0>", node_ms => 60_000,
+                           looks => [{100 * N, 40_000 + Pace * N div 10, 6_000_000 + 15 * Pace * N} || N <- lists:seq(1, 40)]} end,
+    Found = fun(Pace, Bytes, Total) ->
+                    [Sign || #{signs := Signs}
+                                 <- found(#{binaries_beside => #{bytes => Bytes, all_bytes => Bytes,
+                                                                 tables => [#{name => keys, rows => 40_000, bytes => Bytes}]},
+                                            growing => [Grows(Pace)], memory => #{total => Total, binary => Bytes}}, []), Sign <- Signs]
+            end,
+    [#{kind := binaries_beside} = Sign] = Found(400, 80_000_000, 100_000_000),
+    ?assertMatch({match, _}, re:run(said(Sign), "about 80.0 MB are in the ETS table keys .40,000 rows, [34].. more a second")),
+    ?assert(has("a process that deletes old rows", advised(Sign))),
+    ?assertEqual([[], [], [], []], [Found(0, 80_000_000, 100_000_000), Found(1, 80_000_000, 100_000_000),
+                                    Found(400, 20_000_000, 30_000_000), Found(400, 80_000_000, 400_000_000)]).
+
+%% Less than a finding tells of, and nobody has it.
+no_holder_is_no_silence(_) ->
+    Unseen = fun(Rest, Tables, Messages) ->
+                     diagnose_wording:unseen((nothing())#{processes := #{looked => 3, skipped => #{}, messages => Messages},
+                                                          memory := #{total => 100_000_000, binary => 60_000_000},
+                                                          binaries_beside := #{bytes => Rest, all_bytes => 60_000_000, tables => Tables}})
+             end,
+    ?assertMatch({match, _}, re:run(Unseen(60_000_000, [], 3), "Who holds 60.0 MB of binaries .of 100.0 MB of memory. is unknown")),
+    Table = #{name => keys, rows => 9, bytes => 60_000_000},
+    ?assertEqual([[], [], []], [Unseen(60_000_000, [Table], 3), Unseen(20_000_000, [], 3), Unseen(60_000_000, [], 900)]).
+
+the_last_line_tells_what_has_most(_) ->
+    Nothing = (nothing())#{processes := #{looked => 3, skipped => #{}, messages => 0}, memory := #{total => 80_000_000}},
+    Last = fun(More) ->
+                   unicode:characters_to_list(
+                     diagnose_text:last_line(#{findings => [], warnings => [], unknown => [], place => #{in => library, node => own},
+                                               look => maps:merge(Nothing, More)}))
+           end,
+    Says = fun(Words, More) -> has("Nothing found.", Last(More)) andalso has(Words, Last(More)) end,
+    Table = #{name => keys, rows => 40_000, bytes => 60_000_000},
+    Group = group(#{label => {session, init, 1}, count => 2, laden => 2, laden_bytes => 50_000_000}),
+    Beside = #{bytes => 60_000_000, all_bytes => 60_000_000, tables => [Table]},
+    Grows = #{name => keys, owner => ~"<0.9.0>", node_ms => 60_000,
+              looks => [{100 * N, 40_000 + 40 * N, 6_000_000 + 9000 * N} || N <- lists:seq(1, 40)]},
+    [?assertEqual({Words, true}, {Words, Says(Words, More)})
+     || {Words, More} <- [{"binaries: about 60.0 MB are in the ETS table keys (40,000 rows)", #{binaries_beside => Beside}},
+                          {"binaries: up to 50.0 MB are held by 2 of session:init/1",
+                           #{binaries_beside => Beside#{bytes := 0, tables := []}, groups => [Group]}},
+                          {"is in <0.1.0>, which has 50.0 MB of heap",
+                           #{suspects => [suspect(#{heap_bytes => 50_000_000, used_bytes => 49_000_000})]}},
+                          {"The ETS table keys gets ", #{growing => [Grows]}}]],
+    ?assertNot(has("Most of its memory", Last(#{}))),
+    ?assertNot(has("The ETS table", Last(#{growing => [Grows#{looks := [{100 * N, 40_000, 6_000_000} || N <- lists:seq(1, 40)]}]}))),
+    %% One process is no kind, and all of some are named.
+    Memory = fun(Groups) ->
+                     Report = #{warnings => [], unknown => [], place => #{in => library, node => own},
+                                look => Nothing#{groups := Groups, memory := #{total => 99, processes => 60, binary => 9, ets => 9},
+                                                 cost := (maps:get(cost, Nothing))#{purge_bytes => 0, stays_loaded => false}}},
+                     {_, Facts} = lists:keyfind("Memory", 1, diagnose_text:facts(Report)),
+                     unicode:characters_to_list(lists:join($\n, Facts))
+             end,
+    Two = group(#{count => 2, heap_bytes => 50, members => [#{pid => ~"<0.7.0>", name => ''}, #{pid => ~"<0.8.0>", name => store}]}),
+    ?assert(has("2 of an unknown kind (<0.7.0>, store) with 50 B", Memory([Two]))),
+    ?assert(has("3 of an unknown kind (<0.7.0>, store, ...) with", Memory([Two#{count := 3}]))),
+    ?assertNot(has("unknown kind", Memory([group(#{count => 1, heap_bytes => 50})]))).
+
+%% So many are looked at closer: of as many nobody knows that they are all.
+a_cut_off_count_is_told_as_such(_) ->
+    Found = fun(Count) ->
+                    Suspects = [suspect(#{pid => integer_to_binary(N), label => {pool, worker, 0}, stack_bytes => 9_000_000,
+                                          stack_in => [{pool, worker, 0}]}) || N <- lists:seq(1, Count)],
+                    [#{subject := Subject}] = found(#{suspects => Suspects}, []),
+                    unicode:characters_to_list(diagnose_wording:subject(Subject))
+            end,
+    ?assert(has("10 or more of pool:worker/0 (", Found(10))),
+    ?assert(has("9 of pool:worker/0 (", Found(9))).
 
 %% Of a node whose memory is mostly binaries, those that work are asked, too; each binary counts once.
 what_processes_refer_to_is_known(_) ->
@@ -4514,7 +4621,8 @@ binaries_that_wait_for_others_are_told_of(_) ->
      || {Advice, _} <- [Beside([]), Beside([Port#{socket := true, connection := false}])]].
 
 binaries_that_came_since_are_not_beside(_) ->
-    ?assertEqual(#{binary => 3}, diagnose_probe:least_binary(#{binary => 3, total => 9}, #{binary => 110, total => 120})),
+    [?assertEqual(#{binary => 3, total => 9}, diagnose_probe:least_binary(Before, After))
+     || Looks <- [[#{binary => 3, total => 9}, #{binary => 110, total => 120}]], [Before, After] <- [Looks, lists:reverse(Looks)]],
     ?assertEqual(unknown, diagnose_probe:least_binary(unknown, #{binary => 1})).
 
 %% A receive that does not wait is a timer of 0 for the VM.

@@ -17,8 +17,6 @@
 %% More of them in one list (OTP 27 and older) would take 4 MB, and as much again when it is collected.
 -define(LISTED, 250_000).
 -define(NAMED, 10_000).
-%% So many of each sort get a second look, if they are beyond its bound.
--define(KEPT, 10).
 %% Who has done so much since its start may work time and again, though it rests when all are looked at.
 -define(WORKED, 10_000).
 -define(BOUNDS, #{depth => ?DEEP, behind => 1, used => 1_000_000, unused => ?UNUSED_BYTES, held => ?HELD_BYTES,
@@ -29,6 +27,8 @@
 %% What is smaller is not looked at for what it could give back: no heap is smaller than 233 words.
 -define(SMALL_HEAP, 2000).
 -define(SMALL_HELD, 10_000).
+%% Binaries are only asked for where there can be few.
+-define(COUNTED_BYTES, 800_000).
 %% A collection of more would stop its process for longer than 20 ms, if all of it lives.
 -define(COLLECTED_BYTES, 6_000_000).
 
@@ -278,7 +278,7 @@ size_class(Heap, Bound) when Heap < Bound -> Bound;
 size_class(Heap, Bound) -> size_class(Heap, 4 * Bound).
 
 %% @doc What one process adds to its kind. Vast: too large to be collected to see what lives, and not collected by hibernation, or in
-%% full by itself, just now.
+%% full by itself, just now. Laden: with binaries, which may be too many to be listed.
 -spec group(row()) -> group().
 group(#{pid := Pid, depth := Depth, status := Status, reductions := Reductions, at := At, heap := Heap, used := Used, held := Held,
         packed := Packed} = Row) ->
@@ -287,11 +287,12 @@ group(#{pid := Pid, depth := Depth, status := Status, reductions := Reductions, 
     Waits = Status =:= waiting andalso Deep =:= 0,
     Large = is(Waits andalso Heap >= ?SMALL_HEAP andalso Used =< ?COLLECTED_BYTES),
     Holds = is(Waits andalso Held >= ?SMALL_HELD andalso Used =< ?COLLECTED_BYTES),
+    Laden = is(Holds =:= 0 andalso Used > ?COUNTED_BYTES andalso Held >= ?SMALL_HELD),
     Vast = is(Waits andalso not Packed andalso Used > ?COLLECTED_BYTES),
     One = [{erlang:phash2(Pid), Pid, Reductions, At}],
     #{vast => Vast, vast_heap => Vast * Heap, vast_held => Vast * Held, vasts => [Any || Vast =:= 1, Any <- One],
       count => 1, heap => Heap, used => Used, large => Large, large_heap => Large * Heap,
-      holding => Holds, held => Holds * Held, holding_heap => Holds * Heap,
+      holding => Holds, held => Holds * Held, holding_heap => Holds * Heap, laden => Laden, laden_held => Laden * Held,
       deep => Deep, messages => Deep * Depth, deepest => (Deep + Behind) * Depth,
       behind => Behind, behind_messages => Behind * Depth,
       ready => is(value(busy, Row) =/= none), suspended => is(Status =:= suspended), some => One,

@@ -26,8 +26,6 @@
 -define(ACCOUNTED_MS, 100).
 %% A process that does no more in a second is idle: to be looked at counts, too.
 -define(IDLE_REDUCTIONS, 1000).
-%% Binaries are only asked for where there can be few.
--define(COUNTED_BYTES, 800_000).
 -define(NAMED_BINARIES, 500).
 %% The copy of a dictionary has what its values share as often as they refer to it. With so many words of heap, with all garbage, it has
 %% 7 MB at most where they share one term. (What is shared within what is shared has no such bound, but hardly fits in there.)

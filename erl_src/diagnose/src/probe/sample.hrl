@@ -209,9 +209,10 @@ vast_ones(#{vasts := Vasts}) ->
     Answers = answers(maps:keys(Rows), fun(Pid) -> is_idle(Pid, maps:get(Pid, Rows)) end, now_ms() + ?ANSWER_MS),
     {[Pid || {Pid, {Answer, _}} <- Answers, Answer =/= false], length(Answers)}.
 
-is_worth(#{count := Count, heap := Heap, held := Held, deep := Deep, behind := Behind, suspended := Suspended, ready := Ready}, Limit) ->
+is_worth(#{count := Count, heap := Heap, held := Held, laden_held := Laden, deep := Deep, behind := Behind, suspended := Suspended,
+           ready := Ready}, Limit) ->
     Suspended > 0 orelse Ready >= ?MANY_READY orelse Heap >= ?SAMPLED_HEAP orelse Held >= ?SAMPLED_HELD
-        orelse Deep + Behind > 0 orelse Count >= ?MANY_LINKS orelse 2 * Count >= Limit.
+        orelse Laden >= ?SAMPLED_HELD orelse Deep + Behind > 0 orelse Count >= ?MANY_LINKS orelse 2 * Count >= Limit.
 
 %% A deep mailbox comes first; whoever has one has no known heap.
 is_larger(#{deep := A, behind := E, heap := H, held := B}, #{deep := C, behind := F, heap := I, held := D}) ->
@@ -262,7 +263,7 @@ parts({{Call, _}, _}, All, Sample, {Kin, Asked}, Names) ->
         {_, [_ | _] = Apart} ->
             [part(Label, One, Sample, maps:from_list([Pair || {_, L} = Pair <- Known, L =:= Label]), Kin, Names)
              || Label <- Apart, One <- [of_kind(Label, All, Sample, Kin, Known)], maps:get(count, One) > 0];
-        _ -> [part(unknown, All, Sample, maps:map(fun(_, _) -> unknown end, Asked), [], Names)]
+        _ -> [part(unknown, All, Sample, maps:map(fun(_, _) -> unknown end, Asked), Kin, Names)]
     end.
 
 %% Of all that are in no kind worth telling of, those kinds that each are a quarter, where they are nearly all.
@@ -320,14 +321,15 @@ without(Rows, All) ->
 
 %% Members: those of this kind, and those that may be of it.
 part(Label, #{count := Count, heap := Heap, used := Used, large := Large, large_heap := LargeHeap,
-              holding := Holding, held := Held, holding_heap := HoldingHeap,
+              holding := Holding, held := Held, holding_heap := HoldingHeap, laden := Laden, laden_held := LadenHeld,
               deep := Deep, messages := Messages, deepest := Deepest, behind := Behind, behind_messages := BehindMessages,
               ready := Ready, suspended := Suspended, larges := Larges, holders := Holders} = One, Sample, Members, Kin, Names) ->
     Pids = [Pid || {Pid, L} <- maps:to_list(Members), L =:= Label],
     Refers = [Back || {Pid, Back} <- maps:get(refers, One, []), is_map_key(Pid, Members)],
     (maps:from_list([{refers, add(Refers)} || Refers =/= []]))
     #{label => Label, count => Count, heap_bytes => Heap, used_bytes => Used, large => Large, large_heap_bytes => LargeHeap,
-      holding => Holding, held_bytes => Held, holding_heap_bytes => HoldingHeap, deep => Deep, messages => Messages, deepest => Deepest,
+      holding => Holding, held_bytes => Held, holding_heap_bytes => HoldingHeap, laden => Laden, laden_bytes => LadenHeld,
+      deep => Deep, messages => Messages, deepest => Deepest,
       behind => Behind, behind_messages => BehindMessages, ready => Ready, suspended => Suspended,
       sample => case Sample of
                     not_asked -> not_asked;

@@ -122,12 +122,19 @@ file_text(File) ->
 growing_tables(Until) ->
     case erlang:system_info(ets_count) =< ?OWNED_TABLES of
         true ->
-            Words = ?LARGE_TABLE_BYTES div erlang:system_info(wordsize), % one that is gone through all the time may be small
-            Largest = ranked(?LARGEST, [{Size, Table} || Table <- ets:all(), Size <- [ets:info(Table, memory)],
+            {Most, Bytes} = case are_mostly_binaries(memory()) of
+                                true -> {?KEPT, ?SMALL_HELD}; % its rows may be few, and refer to much
+                                false -> {?LARGEST, ?LARGE_TABLE_BYTES} % one that is gone through all the time may be small
+                            end,
+            Words = Bytes div erlang:system_info(wordsize),
+            Largest = ranked(Most, [{Size, Table} || Table <- ets:all(), Size <- [ets:info(Table, memory)],
                                                          is_integer(Size), Size >= Words]),
             grown_tables([Table || {_, Table} <- Largest], now_ms(), Until, []);
         false -> []
     end.
+
+are_mostly_binaries(#{binary := Bytes, total := Total}) -> Bytes >= ?HELD_BYTES andalso 2 * Bytes >= Total;
+are_mostly_binaries(unknown) -> false.
 
 grown_tables([], _Began, _Until, _Seen) -> [];
 grown_tables(Tables, Began, Until, Seen) ->

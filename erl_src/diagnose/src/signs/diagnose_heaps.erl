@@ -377,7 +377,30 @@ live_binaries(#{live := #{held_bytes := Held} = Live, members := [#{pid := Pid} 
           " them. Otherwise have each process take less ahead (prefetch, max_bytes, the next request only after the last one is done), limit"
           " how many such processes there are, or keep only the parts that are needed (binary:copy/1).",
           diagnose_proof:collect(#{pid => Pid}))];
-live_binaries(#{}, _Look) -> [].
+live_binaries(Group, Look) -> laden(Group, Look).
+
+%% The VM charges a process with each binary that it refers to. Not more than there are beside those of tables; where it is twice as much,
+%% many share them, and nobody can tell.
+laden(#{laden_bytes := Charged} = Group, #{memory := #{binary := Bytes, total := Total}} = Look)
+  when Charged >= ?MOST_BYTES, Charged =< 2 * Bytes ->
+    Most = min(Charged, Bytes - in_tables(Look)),
+    [sign(binary_leak, #{laden => [#{process => diagnose_sign:process(One), bytes => Held} || {Held, One} <- By], held_bytes => Most,
+                         processes => maps:get(laden, Group), gives_back => unknown, total_bytes => Total},
+          "They are in its state, or were used since its last collection. If they are bounded and meant to be that many (a cache), leave"
+          " them. Otherwise bound what is kept: a queue needs a limit, at which old or new entries are dropped, or who sends has to wait. Have"
+          " it take less ahead (prefetch, max_bytes), or keep only the parts that are needed (binary:copy/1).",
+          diagnose_proof:collect(Largest))
+     || Most >= ?MOST_BYTES, 2 * Most >= Total, [{_, Largest} | _] = By <- [most_laden(Group, Look)]];
+laden(#{}, _Look) -> [].
+
+most_laden(#{label := Label, kin := Kin}, #{suspects := Suspects}) ->
+    lists:sublist(lists:reverse(lists:sort([{Held, One} || #{pid := Pid, label := Of, held_bytes := Held} = One <- Suspects,
+                                                           is_integer(Held), Held >= ?HELD_BYTES,
+                                                           lists:member(Pid, Kin) orelse Of =:= Label andalso Label =/= unknown])),
+                  ?NAMED).
+
+in_tables(#{binaries_beside := #{tables := Tables}}) -> lists:sum([Bytes || #{bytes := Bytes} <- Tables]);
+in_tables(#{}) -> 0.
 
 %% Whose binaries are too many to be listed, so they may be the same.
 may_hold(Back, #{kin := Kin}, #{suspects := Suspects}) ->

@@ -12,8 +12,11 @@
 of_node(Look) -> beside(Look) ++ beside_processes(Look) ++ large_terms(Look) ++ large_code(Look) ++ native_memory(Look) ++ carriers(Look) ++ mapped(Look).
 
 %% Where messages wait, they may have them.
-beside(#{binaries_beside := #{bytes := Bytes, tables := Tables} = Beside, memory := #{total := Total}, processes := Processes} = Look)
-  when Bytes >= ?MOST_BYTES, 2 * Bytes >= Total ->
+beside(#{binaries_beside := #{bytes := Bytes, tables := Seen} = Beside, memory := #{total := Total}, processes := Processes} = Look) ->
+    Tables = [with_growth(Table, Look) || Table <- Seen],
+    AreMost = Bytes >= ?MOST_BYTES andalso 2 * Bytes >= Total,
+    Grows = [Table || #{bytes := Of, bytes_a_second := More} = Table <- Tables, Bytes >= ?GROWING_BYTES, Of >= ?GROWING_BYTES,
+                      4 * Of >= Total, More * ?GROWS_TO_LIMIT_S >= Total] =/= [],
     %% Much more than there is cannot be there.
     Buffers = case Beside of
                   #{buffers := #{bytes := Of} = All} when 2 * Of >= Bytes, Of =< 2 * Bytes, Tables =:= [] -> All#{bytes := min(Of, Bytes)};
@@ -23,8 +26,22 @@ beside(#{binaries_beside := #{bytes := Bytes, tables := Tables} = Beside, memory
     [sign(binaries_beside,
           Unsent#{bytes => Bytes, total_bytes => Total, tables => Tables, buffers => Buffers,
                   messages => case Processes of #{messages := Messages} -> Messages; _ -> unknown end},
-          [unsent_advice(Where), beside_advice(Buffers, Tables)], diagnose_proof:look())];
+          [unsent_advice(Where), case Grows of true -> grows_advice(); false -> beside_advice(Buffers, Tables) end], diagnose_proof:look())
+     || AreMost orelse Grows];
 beside(#{}) -> [].
+
+%% What its rows hold grows as they do.
+with_growth(#{name := Name, rows := Rows, bytes := Bytes} = Table, Look) when Rows > 0, not is_map_key(count, Table) ->
+    case [More || #{name := N, rows_a_second := More} <- diagnose_tables:only_growing(Look), N =:= Name] of
+        [More] -> Table#{rows_a_second => More, bytes_a_second => More * Bytes div Rows};
+        _ -> Table
+    end;
+with_growth(Table, _Look) -> Table.
+
+grows_advice() ->
+    "The table had more rows at each look, and the binaries lie beside it. Find out who should delete rows: that process may wait, have"
+    " failed, or not exist. A table needs a limit by size or age (a time in each row, and a process that deletes old rows). A cache that is"
+    " being filled grows until it is full, which is no fault.".
 
 %% In sockets that hold half of these, or for a node that does not read where so much may wait for it.
 unsent(Bytes, #{ports := #{waiting := Waiting} = Ports}) ->

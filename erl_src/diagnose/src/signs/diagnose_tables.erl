@@ -1,12 +1,17 @@
 %% @doc From ETS tables to signs: large ones, those that are kept fixed, keys with many rows, and those for which many wait. Pure.
 -module(diagnose_tables).
 
--export([of_node/1, rows_a_second/3]).
+-export([of_node/1, rows_a_second/3, only_growing/1]).
+
+-export_type([grown/0]).
 
 -import(diagnose_sign, [sign/4]).
 -import(diagnose_wording, [is_kept_fixed/1]).
 
 -include("../diagnose_bounds.hrl").
+
+%% What a table has, and gets a second.
+-type grown() :: #{name := atom(), owner := binary(), size | bytes | rows_a_second | bytes_a_second := non_neg_integer()}.
 
 %% @doc The signs of all tables.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
@@ -35,16 +40,23 @@ grows_advice() ->
     " while those who take the rows hang. A cache that is being filled grows until it is full, which is no fault.".
 
 %% Those that only grow, and fast, with what they have and get.
-growing(#{growing := [_ | _] = Tables, memory := #{total := Total}}) ->
-    [{Name, Owner, Rates, Rates#{name => Name, owner => Owner, bytes => Bytes, size => Rows, total_bytes => Total}}
+growing(#{memory := #{total := Total}} = Look) ->
+    [{Name, Owner, maps:with([rows_a_second, bytes_a_second], Table), Table#{total_bytes => Total}}
+     || #{name := Name, owner := Owner, bytes := Bytes, bytes_a_second := More} = Table <- only_growing(Look),
+        Bytes >= ?GROWING_BYTES, 4 * Bytes >= Total, More * ?GROWS_TO_LIMIT_S >= Total];
+growing(#{}) -> [].
+
+%% @doc Tables that had more rows all the time, and for long.
+-spec only_growing(diagnose_types:look()) -> [grown()].
+only_growing(#{growing := [_ | _] = Tables}) ->
+    [#{name => Name, owner => Owner, bytes => Bytes, size => Rows, rows_a_second => RowsASecond,
+       bytes_a_second => diagnose_counts:growth([{Ms, B} || {Ms, _, B} <- Looks])}
      || #{name := Name, owner := Owner, node_ms := NodeMs, looks := [_ | _] = Looks} <- Tables,
-        {_, Rows, Bytes} <- [lists:last(Looks)], Bytes >= ?GROWING_BYTES, 4 * Bytes >= Total,
+        {_, Rows, Bytes} <- [lists:last(Looks)],
         diagnose_counts:never_fell([R || {_, R, _} <- Looks]),
         RowsASecond <- [diagnose_counts:growth([{Ms, R} || {Ms, R, _} <- Looks])], RowsASecond > 0,
-        not was_just_begun(1000 * Rows / RowsASecond, NodeMs), not is_log(Owner),
-        BytesASecond <- [diagnose_counts:growth([{Ms, B} || {Ms, _, B} <- Looks])], BytesASecond * ?GROWS_TO_LIMIT_S >= Total,
-        Rates <- [#{rows_a_second => RowsASecond, bytes_a_second => BytesASecond}]];
-growing(#{}) -> [].
+        not was_just_begun(1000 * Rows / RowsASecond, NodeMs), not is_log(Owner)];
+only_growing(#{}) -> [].
 
 %% @doc How many rows such a table gets a second, where it loses none.
 -spec rows_a_second(atom(), Owner :: binary(), diagnose_types:look()) -> #{} | #{rows_a_second := pos_integer()}.
