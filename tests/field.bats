@@ -372,6 +372,7 @@ field() {
 
 @test "field: rows_compressed" { field --once rows_compressed; }
 @test "field: rows_copied" { field --once rows_copied; }
+@test "field: rows_of_updates" { field --once rows_of_updates; }
 @test "field: rows_stay" { field --once rows_stay; }
 
 @test "field: rpc_not_connected" { field --once rpc_not_connected; }

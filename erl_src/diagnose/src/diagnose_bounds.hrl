@@ -310,7 +310,7 @@
 -define(LOOKUPS_A_SECOND, 5).
 %% A module that was loaded anew so often meanwhile.
 -define(RELOADS, 2).
-%% A table with so much, and a quarter of all memory, that gets rows all the time and loses none: as many as all memory within the time
+%% A table with so much, and a quarter of all memory, that grows at each look, by as much as all memory within the time
 %% of ?GROWS_TO_LIMIT_S.
 -define(GROWING_BYTES, 30_000_000).
 -define(FILLED_MS, 30_000).

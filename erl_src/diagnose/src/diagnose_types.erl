@@ -310,9 +310,9 @@
                    write_concurrency => boolean() | auto}.
 %% index_of: the attribute and the table of mnesia for which it is an index. characters: the part of some rows that lists of characters, or
 %% of bytes, take.
--type growing() :: #{name := atom(), owner := binary(), node_ms := non_neg_integer(),
+-type growing() :: #{name := atom(), owner := binary(), node_ms := non_neg_integer(), reads | fell => non_neg_integer(),
                      looks := [{Ms :: non_neg_integer(), Rows :: non_neg_integer(), Bytes :: non_neg_integer()}]}.
-%% What large tables had at each look.
+%% What large tables had at each look; and at how many of so many reads, a millisecond apart, they had fewer rows than just before.
 -type tables() :: #{lost => non_neg_integer(),
                     owners => #{asked := non_neg_integer(), most := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]},
                     looked | skipped | not_timed | bytes | own_ns := non_neg_integer(), largest := [table()], slowest := [table()],

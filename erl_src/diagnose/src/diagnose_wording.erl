@@ -355,8 +355,10 @@ evidence(large_ets_table, #{largest := Largest, bytes := Bytes, total_bytes := T
 evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, total_bytes := Total} = Evidence) ->
     io_lib:format("has ~ts of its memory in the ETS table ~tp: ~ts of ~ts in ~ts rows, owner ~ts~ts",
                   [case 2 * Bytes >= Total of true -> "most"; false -> "much" end, Name, bytes(Bytes), bytes(Total), count(Size), Owner,
-                   [[["; it gets ", count(Rows), " rows (", bytes(More), ") a second and loses none"]
+                   [[["; it grows by ", count(Rows), " rows (", bytes(More), ") a second"]
                      || #{rows_a_second := Rows, bytes_a_second := More} <- [Evidence]],
+                    [["; ", count(Fell), " of ", count(Reads), " reads, a millisecond apart, found fewer rows than the one before"]
+                     || #{reads := Reads, fell := Fell} <- [Evidence], Fell > 0],
                     [io_lib:format("; ~b % of a sample of rows is lists of characters", [round(100 * Part)])
                      || #{characters := Part} <- [Evidence], Part >= ?CHARACTERS], of_ended(Evidence)]]);
 evidence(fixed_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, fixed_ms := Ms, fixed_by := By}) ->

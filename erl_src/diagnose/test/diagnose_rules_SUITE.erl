@@ -3242,7 +3242,22 @@ table_that_only_grows_is_told_of(_) ->
     Grows = [400 * N || N <- lists:seq(1, 40)],
     [#{evidence := #{rows_a_second := Rows, bytes_a_second := Bytes}} = Sign] = Found(Grows, 100_000_000),
     ?assertEqual({true, true}, {Rows > 3500 andalso Rows < 4500, abs(Bytes - 500 * Rows) < 1000}),
-    ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Sign), "owner <0.9.0> (batch); it gets ")),
+    ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Sign), "owner <0.9.0> (batch); it grows by ")),
+    %% Rows that come hide those that are deleted, but not at each read.
+    Deletes = fun(Fell) ->
+                      Table = #{name => rooms, owner => ~"<0.9.0>", node_ms => 5000, reads => 350, fell => Fell,
+                                looks => [{100 * N, R, 40_000_000 + 500 * R} || {N, R} <- lists:enumerate(Grows)]},
+                      Largest = #{name => rooms, owner => ~"<0.9.0>", bytes => 1, size => 1, keys_of_ended => 19, keys_of_processes => 20},
+                      #{tables := Tables} = nothing(),
+                      [#{signs := [S]}] = found(#{growing => [Table], tables => Tables#{largest := [Largest]},
+                                                  memory => #{total => 100_000_000}}, []),
+                      {said(S), advised(S)}
+              end,
+    {SomeSaid, Some} = Deletes(17),
+    {NoneSaid, None} = Deletes(0),
+    ?assertEqual([true, false, true, true, true],
+                 [has("17 of 350 reads, a millisecond apart, found fewer rows", SomeSaid), has("reads", NoneSaid),
+                  has("fewer than are inserted", Some), has("no deletion was seen", None), has("delete all their rows", Some)]),
     ?assertEqual({[], [], [], []},
                  {Found(Grows, 400_000_000),
                   Found([0 || _ <- Grows], 100_000_000),
