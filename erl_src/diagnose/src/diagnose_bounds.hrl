@@ -17,6 +17,8 @@
 %% Or so few, where nobody can be thought to wait for work that there may be none of: for a lock, for a name server, or for a process on a
 %% node that is not connected.
 -define(AWAITED_FEW, 10).
+%% A lock that was given back so often in two seconds is kept by nobody.
+-define(CHANGES_HANDS, 3).
 %% Where each caller has its turn within, all of them are served.
 -define(TURN_MS, 20_000).
 %% So few callers wait so long in the same call, while what they have called works in one callback. Or so long, and at such a part of the

@@ -1145,7 +1145,7 @@ why({ended, Reason}) -> io_lib:format("the inspection ended on the node (~0tP)",
 
 tries(#{asked := Asked, moved := Moved, ms := Ms, looks := Looks, free := Free}, #{is_free := IsFree}) ->
     [io_lib:format("; of ~ts that were watched ~ts got one or gave up within ~.1f s", [count(Asked), count(Moved), Ms / 1000]),
-     [io_lib:format("; at ~b of ~b looks no lock had the holder of the look before", [Free, Looks]) || IsFree]].
+     [io_lib:format("; at ~b of ~b looks no lock was still held since the look before", [Free, Looks]) || IsFree]].
 
 %% @doc A number with its thousands apart.
 -spec count(integer()) -> iolist().

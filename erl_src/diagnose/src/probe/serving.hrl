@@ -338,11 +338,15 @@ calls_now(Pid) ->
                 %% The caller of a look at the own node waits for the look.
                 [{For, _} = Called | _] when For =:= answer; For =:= lock ->
                     [{{Called, In, lists:keymember(logger_backend, 1, Stack)}, Reductions}
-                     || settled(Pid, Status, ?ASKED_AGAIN) =:= waiting, In <- [own_frame(below_dets(Stack))], not is_of_look(In)];
+                     || not sleeps_for_lock(first_frame(Stack)), settled(Pid, Status, ?ASKED_AGAIN) =:= waiting,
+                        In <- [own_frame(below_dets(Stack))], not is_of_look(In)];
                 _ -> []
             end;
         _ -> []
     end.
+
+%% Who tries again for a lock sleeps there meanwhile, and has called nobody.
+sleeps_for_lock({Module, Function, _}) -> lists:member({Module, Function}, [{global, random_sleep}, {mnesia_tm, restart}]).
 
 %% Who uses a table of dets, by itself or by mnesia.
 below_dets([{dets, _, _, _} | _] = Stack) ->

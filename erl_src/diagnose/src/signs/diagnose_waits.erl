@@ -84,7 +84,7 @@ of_unresponsive(#{}) -> [].
 -spec of_awaited(diagnose_types:awaited()) -> [diagnose_types:sign()].
 of_awaited(#{for := lock, ms := Ms, depth := Depth, status := Status, kinds := Kinds, name := Name} = Awaited) ->
     Count = waited_for_lock(Awaited),
-    IsFree = is_free(Awaited),
+    IsFree = is_given_back(?CHANGES_HANDS, Awaited),
     [sign(awaited,
           #{for => lock, processes => Count, ms => Ms, messages => Depth, status => Status, in => unknown, 'of' => kinds_of(lowered(Count, Kinds)),
             holds => [#{process => process(One),
@@ -97,7 +97,7 @@ of_awaited(#{for := lock, ms := Ms, depth := Depth, status := Status, kinds := K
               false -> lock_advice(Name, [Node || #{answers := false} = Node <- maps:get(nodes, Awaited, [])])
           end,
           diagnose_proof:look())
-     || not is_standby(Awaited), Count >= least_for_lock(Awaited, IsFree)];
+     || not is_standby(Awaited), Count >= least_for_lock(Awaited)];
 of_awaited(#{ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Awaited) when Depth < ?BEHIND ->
     Count = waited(Awaited),
     Moved = moved(Awaited),
@@ -210,13 +210,18 @@ tries(#{}) -> unknown.
 told_tries(#{moved := 0}, false) -> unknown;
 told_tries(Tries, _) -> Tries.
 
-%% Nobody has a lock for long: at the next look it has hardly ever the same holder.
-is_free(#{standby := #{locks := 0, tries := #{looks := Looks, free := Free}}}) -> Looks >= ?BACKLOG_LOOKS andalso Free >= ?MOSTLY * Looks;
-is_free(#{}) -> false.
+%% Nobody has a lock for long: it was given back since the look before, so often or at such a part of the looks.
+is_given_back(Least, #{standby := #{locks := 0, tries := #{looks := Looks, free := Free}}}) ->
+    Looks >= ?BACKLOG_LOOKS andalso Free >= case is_integer(Least) of true -> Least; false -> Least * Looks end;
+is_given_back(_, #{}) -> false.
 
-%% Where all get it in turn, none waits long. Where nobody has it for long, a long wait is a loss for each.
-least_for_lock(_, true) -> ?AWAITED_FEW div 2;
-least_for_lock(Awaited, false) -> case tries(Awaited) of unknown -> 0; _ -> ?AWAITED_FEW end.
+%% Where all get it in turn, none waits long. Where it is free most of the time, a long wait is a loss for each.
+least_for_lock(Awaited) ->
+    case {tries(Awaited), is_given_back(?MOSTLY, Awaited)} of
+        {unknown, _} -> 0;
+        {_, true} -> ?AWAITED_FEW div 2;
+        {_, false} -> ?AWAITED_FEW
+    end.
 
 %% Each lock is kept by its leader, few others wait to take over, and nobody waits for these.
 is_standby(#{standby := #{locks := Locks, needed := 0}} = Awaited) -> try_for_lock(Awaited) < ?AWAITED_FEW * Locks;
@@ -238,9 +243,10 @@ take_turns(#{watched_ms := For, turns := #{asked := Asked, moved := Moved, back 
     Back > 0 andalso Asked * For =< Moved * ?TURN_MS.
 
 free_lock_advice() ->
-    "Nobody holds it for long: who does not get it sleeps for a random time of up to 8 s (global:random_sleep/1) before it tries again, and is"
-    " not told when it is given back. Have a process for each such resource do what the lock protects: its mailbox is the queue. A lock of global is"
-    " for what is done seldom.".
+    "Nobody holds it for long, so no holder is the cause: who does not get it sleeps for a random time of up to 8 s (global:random_sleep/1)"
+    " before it tries again, and is not told when it is given back; who has just given it back may get it first. Have a process for each such"
+    " resource do what the lock protects: its mailbox is the queue. Or take a lock for each key, and seldom. A lock of global is for what is"
+    " done seldom.".
 
 lock_advice(global_name_server, []) ->
     "Find out what the process that holds the lock waits for (ets:tab2list(global_locks) tells who has which). Make no calls inside of"
