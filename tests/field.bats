@@ -86,6 +86,7 @@ field() {
 @test "field: calls_in_circle" { field --once calls_in_circle; }
 
 @test "field: channels_leak" { field --once channels_leak; }
+@test "field: children_end_in_turn" { field --once children_end_in_turn; }
 @test "field: children_end_slowly" { field --once children_end_slowly; }
 @test "field: children_listed" { field --once children_listed; }
 @test "field: children_searched" { field --once children_searched; }

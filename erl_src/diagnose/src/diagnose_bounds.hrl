@@ -17,6 +17,9 @@
 %% Or so few, where nobody can be thought to wait for work that there may be none of: for a lock, for a name server, or for a process on a
 %% node that is not connected.
 -define(AWAITED_FEW, 10).
+%% Children that end one after the other take so long in all; where none has ended meanwhile, so many wait for their turn.
+-define(ENDS_MS, 10_000).
+-define(LEFT_CHILDREN, 10).
 %% A lock that was given back so often in two seconds is kept by nobody.
 -define(CHANGES_HANDS, 3).
 %% Where each caller has its turn within, all of them are served.

@@ -9,11 +9,11 @@
               lasting/0, stall/0, throttled/0,
               wakes/0, ticks/0,
               long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, losses/0, reads/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
-              starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
+              starting/0, stopping/0, ending/0, unanswered/0, emulator/0, native_times/0,
               nagle_delays/0, flaps/0, other_threads/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 29,
+-type look() :: #{format := 30,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -64,6 +64,7 @@
                   floods := [flood()],
                   arrivals := [arrivals()],
                   stalls := [stall()],
+                  endings := [ending()],
                   throttled := throttled() | none,
                   shares := [share()],
                   binaries_beside := beside() | not_needed | unknown,
@@ -458,6 +459,10 @@
 %% and has not come back from one at two looks; done: the reductions of init meanwhile.
 -type stopping() :: #{ms := pos_integer(), application := atom(), asks := asks()}.
 %% The node is stopping at two looks: which application it waits for, and whose end in turn, as at the first look.
+-type ending() :: #{pid := binary(), name := atom(), label := mfa() | unknown, ends_all := boolean(), ms := pos_integer(),
+                    looks | waits | ended | left := non_neg_integer(),
+                    last := #{pid := binary(), name := atom(), in := frame() | none, _ => _}}.
+%% At how many looks it waits for the end of a child; how many ended meanwhile, how many are left, and the last that it waits for.
 -type unanswered() :: #{ms := pos_integer(), count := non_neg_integer(),
                         most := [#{count := pos_integer(), label := mfa() | unknown, in := frame(), pid := binary(), called := binary(),
                                    logs := boolean()}]}.

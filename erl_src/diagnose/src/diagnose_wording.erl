@@ -386,6 +386,11 @@ evidence(awaited, #{at := At, processes := Processes, ms := Ms, label := Label, 
     io_lib:format("about ~ts processes~ts wait~ts for data of ~ts, and got nothing within ~.1f s; ~ts others wait for ~ts",
                   [count(Processes), [[" (", Label, ")"] || Label =/= unknown], in_function(In), At, Ms / 1000, count(Behind),
                    case Pool of unknown -> "their answers"; _ -> ["them, or for ", Pool, ", which has lent them"] end]);
+evidence(awaited, #{ended := Ended, left := Left, ms := Ms, waits := Waits, looks := Looks, last := Last, in := In, label := Label}) ->
+    io_lib:format("ends its children one after the other: ~ts ended within ~.1f s, and it waited for the end of one at ~b of ~b looks, now"
+                  " of ~ts~ts~ts; about ~ts are left~ts",
+                  [count(Ended), Ms / 1000, Waits, Looks, Last, [[" (", Label, ")"] || Label =/= unknown], [[", which is", in_function(In)] || In =/= unknown], count(Left),
+                   [[", for ", seconds(Left * Ms div (1000 * Ended)), " at this pace"] || Ended > 0]]);
 evidence(awaited, #{kept_ms := Kept, callers := Callers, ms := Ms, waiting := Waiting, looks := Looks, in := In, mostly := Mostly,
                     from := From}) ->
     io_lib:format("kept ~ts callers or more~ts waiting in the same call for ~.1f s while it was in ~ts~ts; some waited at ~b of ~b looks"
@@ -745,6 +750,9 @@ limit_growth(_, _, _, unknown) -> "";
 limit_growth(_, Count, Limit, Growth) when Growth > 0, Count < Limit ->
     io_lib:format(", ~ts; at the limit in ~ts", [growth(Growth), duration((Limit - Count) div Growth)]);
 limit_growth(_, _, _, Growth) -> [", ", growth(Growth)].
+
+seconds(Seconds) when Seconds < 120 -> io_lib:format("~b s", [Seconds]);
+seconds(Seconds) -> duration(Seconds).
 
 duration(Seconds) when Seconds < 120 -> "1 minute";
 duration(Seconds) when Seconds < 7200 -> io_lib:format("~b minutes", [Seconds div 60]);

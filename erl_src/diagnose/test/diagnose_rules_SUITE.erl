@@ -35,7 +35,7 @@
          who_ends_all_for_one_is_told_of/1, who_ends_all_though_none_fails_is_told_of/1,
          nodes_that_do_not_stop_are_told_of/1, what_is_lent_is_known_where_somebody_has_it/1,
          who_is_served_in_turn_does_not_wait/1, a_pool_whose_members_all_hang_is_told_of/1,
-         who_keeps_callers_waiting_is_told_of/1, handle_call/3, handle_info/2, what_ends_and_is_started_again_is_told_of/1, short_child/0, short_child_starts/0, who_is_served_in_turn_does_not_stay/1, turns_of_callers_are_seen/1, takes/2,
+         children_that_end_in_turn_are_told_of/1, who_keeps_callers_waiting_is_told_of/1, handle_call/3, handle_info/2, what_ends_and_is_started_again_is_told_of/1, short_child/0, short_child_starts/0, who_is_served_in_turn_does_not_stay/1, turns_of_callers_are_seen/1, takes/2,
          who_waits_to_take_over_is_left_alone/1, who_tries_to_get_a_global_lock_is_counted/1, lock_that_is_taken_again_is_given_back/1, on_load_that_waits_is_told_of/1,
          what_is_lent_in_a_circle_is_told_of/1, what_is_lent_in_a_circle_is_seen/1,
          who_came_to_wait_and_who_hangs_is_told/1, who_is_monitored_beside_the_callers_is_asked/1,
@@ -129,7 +129,7 @@
          heap_that_may_be_garbage_is_said_to_be/1,
          binaries_of_several_are_told_of_once/1,
          who_holds_up_the_look_is_seen/1]).
--export([serves/1, layouts/1, init/1, started/1, start/2, stop/1]).
+-export([serves/1, layouts/1, init/1, terminate/2, started/1, start/2, stop/1]).
 
 all() ->
     [who_asks_for_states_is_told_of,
@@ -211,7 +211,7 @@ all() ->
      who_ends_all_for_one_is_told_of, who_ends_all_though_none_fails_is_told_of,
      nodes_that_do_not_stop_are_told_of, what_is_lent_is_known_where_somebody_has_it,
      who_is_served_in_turn_does_not_wait, a_pool_whose_members_all_hang_is_told_of, what_ends_and_is_started_again_is_told_of,
-     who_keeps_callers_waiting_is_told_of,
+     children_that_end_in_turn_are_told_of, who_keeps_callers_waiting_is_told_of,
      who_is_served_in_turn_does_not_stay, turns_of_callers_are_seen,
      who_waits_to_take_over_is_left_alone, who_tries_to_get_a_global_lock_is_counted, lock_that_is_taken_again_is_given_back, on_load_that_waits_is_told_of,
      what_is_lent_in_a_circle_is_told_of, what_is_lent_in_a_circle_is_seen,
@@ -600,8 +600,15 @@ who_waits_for_an_end_is_told_of(_) ->
 -spec init(pid()) -> {ok, {supervisor:sup_flags(), [supervisor:child_spec()]}}.
 init({supervisor, Children}) -> {ok, Children};
 init({works, Ms}) -> {ok, Ms};
+init({ends, Ms}) ->
+    process_flag(trap_exit, true),
+    {ok, {ends, Ms}};
 init({asks_host, Port}) -> _ = erlang:send_after(1, self(), {asks_host, Port}), {ok, none};
 init(Child) -> {ok, {#{}, [#{id => child, start => {?MODULE, started, [Child]}, shutdown => infinity}]}}.
+
+%% Those that end slowly, for a test.
+terminate(_Reason, {ends, Ms}) -> timer:sleep(Ms);
+terminate(_Reason, _State) -> ok.
 
 -spec started(pid()) -> {ok, pid()}.
 started(Child) -> {ok, Child}.
@@ -998,6 +1005,32 @@ what_ends_and_is_started_again_is_told_of(_) ->
     Starts = (maps:get(starts, starts(parent(#{}))))#{parents := [], lasting => Lasting},
     [#{subject := #{process := #{}}, signs := [#{kind := restart_loop} = Sign]}] = found(#{starts => Starts}, []),
     ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), "end without an error .*short_child.* though nobody asked")).
+
+%% Nothing hangs, and each waits for the one before.
+children_that_end_in_turn_are_told_of(_) ->
+    Children = [#{id => N, start => {gen_server, start_link, [?MODULE, {ends, 200}, []]}} || N <- lists:seq(1, 30)],
+    {ok, Sup} = supervisor:start_link(?MODULE, {supervisor, {#{}, Children}}),
+    true = unlink(Sup),
+    Pids = [Pid || {_, Pid, _, _} <- supervisor:which_children(Sup)],
+    Stops = spawn(fun() -> gen_server:stop(Sup) end),
+    timer:sleep(100),
+    Seen = [One || #{ends_all := true} = One <- diagnose_probe:endings(now_ms() + 1000)],
+    [true = exit(Pid, kill) || Pid <- [Stops, Sup | Pids]],
+    Found = fun(Endings, More) -> [Sign || #{signs := Signs} <- found(More#{endings => Endings}, []), #{kind := awaited} = Sign <- Signs] end,
+    [#{ended := Ended, left := Left}] = [Last] = Seen,
+    ?assert(Ended >= 2 andalso Left >= 15 andalso Left + Ended =< 30),
+    Slow = Last#{ms => 4000, looks => 70, waits => 70, ended => 5, left => 130},
+    [Sign] = Found([Slow], #{}),
+    ?assertMatch({match, _}, re:run(said(Sign), "5 ended within 4.0 s, .* 70 of 70 looks, now of <[0-9.]+> .diagnose_rules_SUITE:init/1.*"
+                                                "about 130 are left, for 104 s")),
+    %% It ends few, or is in between, or its callers' messages or the end of the node tell of it, or one child alone has not ended.
+    ?assertEqual([[], [], [], [], [], []],
+                 [Found([maps:merge(Slow, Less)], More)
+                  || {Less, More} <- [{#{left => 10}, #{}}, {#{waits => 30}, #{}},
+                                      {#{}, #{suspects => [suspect(#{pid => maps:get(pid, Slow), least_depth => 1})]}},
+                                      {#{}, #{stopping => unknown}},
+                                      {#{ended => 0, left => 5}, #{}}, {#{ended => 1, ends_all => false}, #{}}]]),
+    ?assertMatch([_], Found([Slow#{ended => 0}], #{})).
 
 %% A server that does something long by itself, and one whose calls are long; those that answer soon keep nobody waiting.
 who_keeps_callers_waiting_is_told_of(_) ->
@@ -1861,7 +1894,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 29, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 30, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       emulator => emulator(),
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
@@ -1871,7 +1904,7 @@ nothing() ->
       losses => #{ms => 1, looks => 1, refused => 0, full => [], udp => []}, reads => [],
       left_sockets => #{ms => 1, sockets => [], alarms => []}, piles => #{ms => 1, pile => none},
       unanswered => #{ms => 1, count => 0, most => []},
-      places => #{ms => 1, most => []}, logging => unknown, arrivals => [], stalls => [], throttled => none,
+      places => #{ms => 1, most => []}, logging => unknown, arrivals => [], stalls => [], endings => [], throttled => none,
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, flaps => #{ms => 3000, by => none, nodes => []}, makers => none, retries => none,
       births => none, long_runs => [],
       starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},

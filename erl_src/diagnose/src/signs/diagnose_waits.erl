@@ -1,7 +1,7 @@
 %% @doc From what processes wait for to signs: who gives no answer, and what holds up those that send. Pure.
 -module(diagnose_waits).
 
--export([of_process/2, of_machine/2, of_unresponsive/1, of_awaited/1, of_stall/2, of_node/1]).
+-export([of_process/2, of_machine/2, of_unresponsive/1, of_awaited/1, of_stall/2, of_ending/2, of_node/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1, fullest/1]).
 -import(diagnose_samples, [looks/1, most_seen/1]).
@@ -183,6 +183,23 @@ stall_advice(_, true) ->
 stall_advice(_, false) ->
     "Each message costs it much, and all others wait meanwhile. Do less for a message (a part of the state, no copy of it), do the work in"
     " the caller or in a task that answers by gen_server:reply/2, have callers read ETS, or divide the work among several such servers.".
+
+%% @doc The sign of who waits for the end of one child after the other, which takes long in all. Where messages wait for it, its mailbox
+%% tells of that, and where the node stops, that does. One child that takes long says nothing of the others, unless all have to end.
+-spec of_ending(diagnose_types:ending(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_ending(#{pid := Pid, ms := Ms, looks := Looks, waits := Waits, ended := Ended, left := Left, ends_all := EndsAll,
+            last := #{in := In, label := Label} = Last}, #{suspects := Suspects, stopping := none}) ->
+    [sign(awaited, #{ended => Ended, left => Left, ms => Ms, waits => Waits, looks => Looks, last => process(Last), in => in(In),
+                     label => case Label of unknown -> unknown; _ -> label(Label) end},
+          "Nothing hangs, if the children end in the end: it waits for each before it tells the next one to end. Those of one supervisor of"
+          " the kind simple_one_for_one (or DynamicSupervisor) end at the same time, as do those of several supervisors (PartitionSupervisor)."
+          " Have terminate do less and wait for nobody, and give a child that may hang a shorter shutdown (brutal_kill if it has nothing to"
+          " save). Who ends processes by gen_server:stop/1 first tells all (exit(Pid, shutdown)), then waits for their 'DOWN's.",
+          diagnose_proof:look())
+     || Looks >= ?BUSY_LOOKS, Waits >= ?SAME_FUNCTION * Looks,
+        Ended >= 2 orelse EndsAll andalso (Ended > 0 orelse Left >= ?LEFT_CHILDREN), Left * Ms >= ?ENDS_MS * max(1, Ended),
+        not lists:any(fun(#{pid := P, least_depth := Least}) -> P =:= Pid andalso Least > 0 end, Suspects)];
+of_ending(#{}, #{}) -> [].
 
 %% Where all that try were counted, no more.
 try_for_lock(#{standby := #{waiting := Waiting}, count := Count}) -> min(Waiting, Count);
