@@ -349,6 +349,7 @@ field() {
 
 @test "field: program_floods" { field --once program_floods; }
 @test "field: program_hangs" { field --once program_hangs; }
+@test "field: program_not_reading" { field --once program_not_reading; }
 @test "field: program_slow" { field --once program_slow; }
 
 @test "field: queue_index" { field --once queue_index; }

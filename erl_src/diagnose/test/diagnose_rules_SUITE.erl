@@ -110,7 +110,7 @@
          code_that_the_debugger_interprets_is_told_of/1,
          code_that_counts_its_lines_is_told_of/1,
          options_of_sys_are_told_of/1,
-         who_suspended_a_process_is_told/1,
+         who_suspended_a_process_is_told/1, program_that_reads_nothing_is_told_of/1, port_of_a_program_is_known/1,
          servers_of_low_priority_are_told_of/1,
          what_was_left_on_is_seen/1,
          who_calls_is_seen/1, tables_of_dets_are_named/1, buffers_of_sockets_are_told_of/1, small_messages_on_a_roomy_heap_are_read/1,
@@ -170,7 +170,7 @@ all() ->
      code_that_the_debugger_interprets_is_told_of,
      code_that_counts_its_lines_is_told_of,
      options_of_sys_are_told_of,
-     who_suspended_a_process_is_told,
+     who_suspended_a_process_is_told, program_that_reads_nothing_is_told_of, port_of_a_program_is_known,
      servers_of_low_priority_are_told_of,
      what_was_left_on_is_seen,
      who_calls_is_seen, tables_of_dets_are_named, buffers_of_sockets_are_told_of, small_messages_on_a_roomy_heap_are_read,
@@ -3531,6 +3531,34 @@ options_of_sys_are_told_of(_) ->
     ?assertMatch([#{kind := deep_mailbox}], Found(Prints, 5)).
 
 %% The suspender is the cause, whatever waits in ports.
+%% The program of the port to which it writes, and not the network, or a port of others.
+program_that_reads_nothing_is_told_of(_) ->
+    Suspect = suspect(#{pid => ~"<0.7.0>", status => suspended, samples => [{suspended, [{erlang, port_command, 2}, {tun, push, 2}], 20}]}),
+    Port = #{port => ~"#Port<0.8>", to => ~"tunneld", socket => false, connection => false, program => true, owner => ~"<0.7.0>", bytes => 8448},
+    Other = Port#{port := ~"#Port<0.9>", to := ~"store@host", connection := true, program := false, owner := ~"<0.3.0>", bytes := 90_000},
+    Found = fun(Waiting) ->
+                    #{ports := Ports} = nothing(),
+                    [#{signs := [#{kind := suspended} = Sign | _]}] = found(#{suspects => [Suspect], ports => Ports#{waiting := Waiting}}, []),
+                    {said(Sign), advised(Sign)}
+            end,
+    {Said, Program} = Found([Other, Port]),
+    ?assertEqual([true, false, true, false, false], [has("by tunneld (#Port<0.8>)", Said), has("store@host", Said), has("reads its input", Program),
+                                                     has("network.", Program), has("zdbbl", Program)]),
+    ?assertEqual([true, false, true], [has("zdbbl", element(2, Found(Waiting)))
+                                       || Waiting <- [[Other], [Other#{connection := false, socket := true}], [Other, Other#{connection := false}]]]).
+
+%% The system tells which ports have a program.
+port_of_a_program_is_known(_) ->
+    Writes = spawn(fun() ->
+                           Port = open_port({spawn_executable, "/bin/sleep"}, [{args, ["100"]}, binary]),
+                           [true = port_command(Port, binary:copy(<<0>>, 100_000)) || _ <- lists:seq(1, 10)]
+                   end),
+    ok = diagnose_test_wait(fun() -> process_info(Writes, status) =:= {status, suspended} end),
+    #{waiting := Waiting} = diagnose_probe:ports(),
+    true = exit(Writes, kill),
+    Text = list_to_binary(pid_to_list(Writes)),
+    ?assertMatch([#{to := ~"sleep", program := true}], [One || #{owner := Owner} = One <- Waiting, Owner =:= Text]).
+
 who_suspended_a_process_is_told(_) ->
     Suspect = suspect(#{pid => ~"<0.7.0>", status => suspended, samples => [{suspended, [{gen_server, loop, 7}], 20}], depth => 200,
                         usual_depth => 200, least_depth => 200, idle => true, waiting => [{~"call of {route, _}", 20}]}),

@@ -703,15 +703,21 @@ ports() ->
       waiting => [#{port => list_to_binary(erlang:port_to_list(Port)), bytes => Bytes,
                     socket => Name =:= "tcp_inet" andalso not is_map_key(Port, Connections),
                     connection => is_map_key(Port, Connections),
+                    owner => pid_text(Owner),
+                    program => is_program(Port),
                     to => case Connections of
                               #{Port := Node} -> atom_to_binary(Node, utf8);
                               #{} when Rank =< ?LARGEST, Name =:= "tcp_inet" -> peer(Port);
                               #{} -> reader(Name)
                           end}
-                  || {Rank, {Bytes, {Port, Name}}} <- lists:enumerate(ranked(?PORTS, [{Bytes, {Port, Name}}
-                                                                                       || {Port, Name, _, Bytes} <- Seen, Bytes > 0]))],
+                  || {Rank, {Bytes, {Port, Name, Owner}}} <- lists:enumerate(ranked(?PORTS, [{Bytes, {Port, Name, Owner}}
+                                                                                              || {Port, Name, Owner, Bytes} <- Seen,
+                                                                                                 Bytes > 0]))],
       names => [{program(Name), Count} || {Count, Name} <- most_frequent([Name || {_, Name, _, _} <- Seen])],
       owners => [{pid_text(Owner), registered_as(Owner), Count} || {Count, Owner} <- most_frequent([Owner || {_, _, Owner, _} <- Seen])]}.
+
+%% It may be closed meanwhile.
+is_program(Port) -> case erlang:port_info(Port, os_pid) of {_, Pid} -> is_integer(Pid); undefined -> false end.
 
 %% Whoever is at the other end of a socket.
 peer(Port) -> address(prim_inet:peername(Port), <<"tcp_inet">>).

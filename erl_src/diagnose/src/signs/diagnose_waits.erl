@@ -23,16 +23,23 @@ of_node(Look) ->
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
 %% all schedulers have seen it: where no port holds anything, that is what it waits for.
-suspended(#{samples := Samples, status := Status} = Suspect, #{ports := Ports} = Look) ->
+suspended(#{pid := Pid, samples := Samples, status := Status} = Suspect, #{ports := Ports} = Look) ->
     Looks = looks(Samples),
     By = diagnose_debugging:suspended_by(Suspect, Look),
     Times = lists:sum([T || {suspended, _, T} <- Samples]),
-    Waits = case Ports of unknown -> unknown; #{waiting := Waiting} -> fullest(Waiting) end,
+    Waits = case Ports of unknown -> unknown; #{waiting := Waiting} -> fullest(own_or_all(Pid, Waiting)) end,
     [sign(suspended, #{looks => max(1, Looks), times => max(1, Times), in => most_seen(Samples),
                        waits => case By of [] -> Waits; _ -> [] end, by => suspenders(By)},
           suspended_advice(By, Waits), diagnose_proof:look())
      || Looks > 0 andalso 2 * Times >= Looks orelse Looks =:= 0 andalso Status =:= suspended,
         By =/= [] orelse not is_empty(Ports) orelse diagnose_churn:of_terms(Look) =:= []].
+
+%% It may send to ports of others.
+own_or_all(Pid, Ports) ->
+    case [Port || #{owner := Owner} = Port <- Ports, Owner =:= Pid] of
+        [] -> Ports;
+        Own -> Own
+    end.
 
 suspenders(By) ->
     [#{process => process(One), in => in(In), label => case Label of unknown -> unknown; _ -> label(Label) end}
@@ -48,10 +55,22 @@ suspended_advice([#{to := Stream}]) when Stream =:= <<"standard output">>; Strea
     ["It waits until somebody reads the node's ", Stream, ": a pipe whose reader has stopped (a terminal that is paused, docker logs or a"
      " log collector that hangs). All processes that print wait for it. Have it read, or redirect it to a file; write logs with a handler"
      " that drops (logger_std_h to a file, batch_io)."];
-suspended_advice(_) ->
-    "It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes it)."
-    " Check the other side and the network. erlang:send/3 with nosuspend or noconnect does not wait, +zdbbl sets how much a"
-    " connection buffers, and with a process for each peer a slow peer does not hold up the others.".
+suspended_advice(Ports) ->
+    case is_list(Ports) andalso {[Port || #{program := true} = Port <- Ports], [Port || #{connection := false} = Port <- Ports]} of
+        {[_ | _] = Ports, _} ->
+            "It waits until this program reads its input. See what the program does (ps, strace; erlang:port_info(Port, os_pid) tells its"
+            " number): it may be stopped, hang, or wait in turn, as for a network or a lock. Have it acknowledge what it has read, and write no"
+            " more than that; or write with port_command(Port, Data, [nosuspend]) and drop what it does not take. Bound the wait and"
+            " start a program that hangs anew (port_close/1), and write in a process that does nothing else.";
+        Kinds ->
+            ["It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes it). Check the"
+             " other side and the network. erlang:send/3 with nosuspend or noconnect does not wait, ",
+             case Kinds of
+                 {_, [_ | _] = Ports} -> "";
+                 _ -> "+zdbbl sets how much a connection buffers, "
+             end,
+             "and with a process for each peer a slow peer does not hold up the others."]
+    end.
 
 is_empty(#{waiting := []}) -> true;
 is_empty(_) -> false.
