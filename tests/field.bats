@@ -86,6 +86,7 @@ field() {
 @test "field: calls_in_circle" { field --once calls_in_circle; }
 
 @test "field: channels_leak" { field --once channels_leak; }
+@test "field: children_end_in_turn" { field --once children_end_in_turn; }
 @test "field: children_end_slowly" { field --once children_end_slowly; }
 @test "field: children_listed" { field --once children_listed; }
 @test "field: children_searched" { field --once children_searched; }
@@ -350,6 +351,7 @@ field() {
 
 @test "field: program_floods" { field --once program_floods; }
 @test "field: program_hangs" { field --once program_hangs; }
+@test "field: program_not_reading" { field --once program_not_reading; }
 @test "field: program_slow" { field --once program_slow; }
 
 @test "field: queue_index" { field --once queue_index; }
@@ -374,6 +376,7 @@ field() {
 
 @test "field: rows_compressed" { field --once rows_compressed; }
 @test "field: rows_copied" { field --once rows_copied; }
+@test "field: rows_of_updates" { field --once rows_of_updates; }
 @test "field: rows_stay" { field --once rows_stay; }
 
 @test "field: rpc_not_connected" { field --once rpc_not_connected; }

@@ -19,6 +19,11 @@
 %% Or so few, where nobody can be thought to wait for work that there may be none of: for a lock, for a name server, or for a process on a
 %% node that is not connected.
 -define(AWAITED_FEW, 10).
+%% Children that end one after the other take so long in all; where none has ended meanwhile, so many wait for their turn.
+-define(ENDS_MS, 10_000).
+-define(LEFT_CHILDREN, 10).
+%% A lock that was given back so often in two seconds is kept by nobody.
+-define(CHANGES_HANDS, 3).
 %% Where each caller has its turn within, all of them are served.
 -define(TURN_MS, 20_000).
 %% So few callers wait so long in the same call, while what they have called works in one callback. Or so long, and at such a part of the
@@ -312,7 +317,7 @@
 -define(LOOKUPS_A_SECOND, 5).
 %% A module that was loaded anew so often meanwhile.
 -define(RELOADS, 2).
-%% A table with so much, and a quarter of all memory, that gets rows all the time and loses none: as many as all memory within the time
+%% A table with so much, and a quarter of all memory, that grows at each look, by as much as all memory within the time
 %% of ?GROWS_TO_LIMIT_S.
 -define(GROWING_BYTES, 30_000_000).
 -define(FILLED_MS, 30_000).

@@ -95,6 +95,7 @@ singles(#{suspects := Suspects, unresponsive := Unresponsive} = Look, Scans) ->
             || #{pid := Pid} = Suspect <- Suspects]
         ++ [{Parent, diagnose_starts:of_parent(Parent, Look)} || #{starts := #{parents := Parents}} <- [Look], Parent <- Parents]
         ++ [{Server, diagnose_waits:of_stall(Server, Look)} || Server <- maps:get(stalls, Look)]
+        ++ [{Server, diagnose_waits:of_ending(Server, Look)} || Server <- maps:get(endings, Look)]
         ++ [{Parent, diagnose_starts:of_lasting(Parent, Look)} || #{starts := #{lasting := All}} <- [Look], Parent <- All]
         ++ [{Parent#{label => unknown}, diagnose_collections:of_births(Parent, maps:get(starts, Look)) ++ diagnose_starts:of_births(Look)}
             || #{births := #{pid := Pid} = Parent} <- [Look], not diagnose_starts:is_restarting(Pid, Look)]

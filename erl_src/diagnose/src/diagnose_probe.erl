@@ -26,7 +26,8 @@
          debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, large_code/1, file_owners/1, ticks/1, too_many_ticks/2,
          suspenders/3, who_call/2, freed_natively/2, growth/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1, answered_meanwhile/3, standby/1, losses/1, counter_of/2,
-         reads/1, gave_back/2, asked_to_start/1, stalls/2, throttled_by/1, throttled_since/2, throttled_meanwhile/1, kept_growth/3, times_out/1]).
+         reads/1, gave_back/2, asked_to_start/1, stalls/2, endings/1, ports/0, throttled_by/1, throttled_since/2, throttled_meanwhile/1,
+         kept_growth/3, times_out/1]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -204,7 +205,8 @@ nothing_known(Nif) ->
       wakes => unknown, ticks => [], awaited => [], not_accepted => unknown, losses => unknown, reads => [], starting => unknown, stopping => unknown,
       unanswered => unknown,
       left_sockets => unknown, piles => unknown, places => unknown, logging => unknown,
-      growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [], arrivals => [], stalls => [], throttled => none,
+      growing => unknown, debugged => unknown, suspenders => [], callers => [], floods => [], shares => [], arrivals => [], stalls => [], endings => [],
+      throttled => none,
       system_monitor => system_monitor(),
       binaries_beside => not_needed, processes_beside => not_needed,
       elsewhere => unknown, large_code => none, file_owners => unknown, memory => unknown, tables => unknown, terms => unknown,
@@ -374,6 +376,7 @@ look_closer(Keeper, Rows, Names,
     Flaps = begun(fun() -> flaps(Window - ?BEFORE_END_MS) end),
     Unanswered = begun(fun() -> unanswered(Window - ?BEFORE_END_MS) end),
     Stalls = begun(fun() -> stalls([Pid || #{pid := Pid} <- Rows], Window - ?BEFORE_END_MS) end),
+    Endings = begun(fun() -> endings(Window - ?BEFORE_END_MS) end),
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
         watch(Rows ++ [Row || {Pid, _} <- lists:sublist(Late, ?KEPT), Row <- [late_row(Pid)]], Window, Accounting),
     Then = larger_memory(Memory, memory()), % of the moment at which the suspects told what they have
@@ -408,8 +411,14 @@ look_closer(Keeper, Rows, Names,
                             unanswered => known(answered(Unanswered, Window + 2 * ?ANSWER_MS)),
                             throttled => throttled_since(Throttled, soon(fun throttled/0)),
                             stalls => [One || Told <- [answered(Stalls, Window + 2 * ?ANSWER_MS)], is_list(Told), One <- Told],
+                            endings => [One || Told <- [answered(Endings, Window + 2 * ?ANSWER_MS)], is_list(Told), One <- Told],
                             carriers => at_both(Carriers, carriers()),
                             mapped => mapped_since(Mapped, soon(fun mapped/0))}, Bytes),
+    %% What comes until then may take all of the time.
+    ok = case [Pid || {Pid, #{status := suspended}} <- Suspects] of
+             [_ | _] -> tell(Keeper, #{ports => soon(fun ports/0)}, Bytes);
+             [] -> ok
+         end,
     ok = case Early of
              #{long_runs := _} -> ok;
              #{} -> tell(Keeper, #{long_runs => runners(maps:get(collections, Seen), Names, Deadline)}, Bytes)

@@ -9,11 +9,11 @@
               lasting/0, stall/0, throttled/0,
               wakes/0, ticks/0,
               long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, losses/0, reads/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
-              starting/0, stopping/0, unanswered/0, emulator/0, native_times/0,
+              starting/0, stopping/0, ending/0, unanswered/0, emulator/0, native_times/0,
               nagle_delays/0, flaps/0, other_threads/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 29,
+-type look() :: #{format := 30,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -64,6 +64,7 @@
                   floods := [flood()],
                   arrivals := [arrivals()],
                   stalls := [stall()],
+                  endings := [ending()],
                   throttled := throttled() | none,
                   shares := [share()],
                   binaries_beside := beside() | not_needed | unknown,
@@ -313,9 +314,9 @@
                    write_concurrency => boolean() | auto}.
 %% index_of: the attribute and the table of mnesia for which it is an index. characters: the part of some rows that lists of characters, or
 %% of bytes, take.
--type growing() :: #{name := atom(), owner := binary(), node_ms := non_neg_integer(),
+-type growing() :: #{name := atom(), owner := binary(), node_ms := non_neg_integer(), reads | fell => non_neg_integer(),
                      looks := [{Ms :: non_neg_integer(), Rows :: non_neg_integer(), Bytes :: non_neg_integer()}]}.
-%% What large tables had at each look.
+%% What large tables had at each look; and at how many of so many reads, a millisecond apart, they had fewer rows than just before.
 -type tables() :: #{lost => non_neg_integer(),
                     owners => #{asked := non_neg_integer(), most := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]},
                     looked | skipped | not_timed | bytes | own_ns := non_neg_integer(), largest := [table()], slowest := [table()],
@@ -345,8 +346,8 @@
 %% some of those that asked, in which functions, and what they are.
 -type ports() :: #{skipped := non_neg_integer(), connection_limit => non_neg_integer(), waiting := [waiting_port()], names := [{binary(), Count :: pos_integer()}],
                    owners := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]}.
--type waiting_port() :: #{port := binary(), to := binary(), socket := boolean(), connection => boolean(), bytes := pos_integer()}.
-%% connection: to another node. The VM does not tell how much waits for it beside the port, up to connection_limit (+zdbbl) before who sends
+-type waiting_port() :: #{port := binary(), to := binary(), socket := boolean(), connection | program => boolean(), owner => binary(), bytes := pos_integer()}.
+%% connection: to another node. program: of the operating system. The VM does not tell how much waits for it beside the port, up to connection_limit (+zdbbl) before who sends
 %% is suspended.
 -type run_queues() :: #{looks := non_neg_integer(), ready := [{Least :: non_neg_integer(), Most :: non_neg_integer()}],
                         dirty => [#{threads := cpu | io, count := non_neg_integer(), waiting := [non_neg_integer()],
@@ -461,6 +462,10 @@
 %% and has not come back from one at two looks; done: the reductions of init meanwhile.
 -type stopping() :: #{ms := pos_integer(), application := atom(), asks := asks()}.
 %% The node is stopping at two looks: which application it waits for, and whose end in turn, as at the first look.
+-type ending() :: #{pid := binary(), name := atom(), label := mfa() | unknown, ends_all := boolean(), ms := pos_integer(),
+                    looks | waits | ended | left := non_neg_integer(),
+                    last := #{pid := binary(), name := atom(), in := frame() | none, _ => _}}.
+%% At how many looks it waits for the end of a child; how many ended meanwhile, how many are left, and the last that it waits for.
 -type unanswered() :: #{ms := pos_integer(), count := non_neg_integer(),
                         most := [#{count := pos_integer(), label := mfa() | unknown, in := frame(), pid := binary(), called := binary(),
                                    logs := boolean()}]}.

@@ -360,8 +360,10 @@ evidence(large_ets_table, #{largest := Largest, bytes := Bytes, total_bytes := T
 evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, total_bytes := Total} = Evidence) ->
     io_lib:format("has ~ts of its memory in the ETS table ~tp: ~ts of ~ts in ~ts rows, owner ~ts~ts",
                   [case 2 * Bytes >= Total of true -> "most"; false -> "much" end, Name, bytes(Bytes), bytes(Total), count(Size), Owner,
-                   [[["; it gets ", count(Rows), " rows (", bytes(More), ") a second and loses none"]
+                   [[["; it grows by ", count(Rows), " rows (", bytes(More), ") a second"]
                      || #{rows_a_second := Rows, bytes_a_second := More} <- [Evidence]],
+                    [["; ", count(Fell), " of ", count(Reads), " reads, a millisecond apart, found fewer rows than the one before"]
+                     || #{reads := Reads, fell := Fell} <- [Evidence], Fell > 0],
                     [io_lib:format("; ~b % of a sample of rows is lists of characters", [round(100 * Part)])
                      || #{characters := Part} <- [Evidence], Part >= ?CHARACTERS], of_ended(Evidence)]]);
 evidence(fixed_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, fixed_ms := Ms, fixed_by := By}) ->
@@ -389,6 +391,11 @@ evidence(awaited, #{at := At, processes := Processes, ms := Ms, label := Label, 
     io_lib:format("about ~ts processes~ts wait~ts for data of ~ts, and got nothing within ~.1f s; ~ts others wait for ~ts",
                   [count(Processes), [[" (", Label, ")"] || Label =/= unknown], in_function(In), At, Ms / 1000, count(Behind),
                    case Pool of unknown -> "their answers"; _ -> ["them, or for ", Pool, ", which has lent them"] end]);
+evidence(awaited, #{ended := Ended, left := Left, ms := Ms, waits := Waits, looks := Looks, last := Last, in := In, label := Label}) ->
+    io_lib:format("ends its children one after the other: ~ts ended within ~.1f s, and it waited for the end of one at ~b of ~b looks, now"
+                  " of ~ts~ts~ts; about ~ts are left~ts",
+                  [count(Ended), Ms / 1000, Waits, Looks, Last, [[" (", Label, ")"] || Label =/= unknown], [[", which is", in_function(In)] || In =/= unknown], count(Left),
+                   [[", for ", seconds(Left * Ms div (1000 * Ended)), " at this pace"] || Ended > 0]]);
 evidence(awaited, #{kept_ms := Kept, callers := Callers, ms := Ms, waiting := Waiting, looks := Looks, in := In, mostly := Mostly,
                     from := From}) ->
     io_lib:format("kept ~ts callers or more~ts waiting in the same call for ~.1f s while it was in ~ts~ts; some waited at ~b of ~b looks"
@@ -748,6 +755,9 @@ limit_growth(_, _, _, unknown) -> "";
 limit_growth(_, Count, Limit, Growth) when Growth > 0, Count < Limit ->
     io_lib:format(", ~ts; at the limit in ~ts", [growth(Growth), duration((Limit - Count) div Growth)]);
 limit_growth(_, _, _, Growth) -> [", ", growth(Growth)].
+
+seconds(Seconds) when Seconds < 120 -> io_lib:format("~b s", [Seconds]);
+seconds(Seconds) -> duration(Seconds).
 
 duration(Seconds) when Seconds < 120 -> "1 minute";
 duration(Seconds) when Seconds < 7200 -> io_lib:format("~b minutes", [Seconds div 60]);
@@ -1162,7 +1172,7 @@ why({ended, Reason}) -> io_lib:format("the inspection ended on the node (~0tP)",
 
 tries(#{asked := Asked, moved := Moved, ms := Ms, looks := Looks, free := Free}, #{is_free := IsFree}) ->
     [io_lib:format("; of ~ts that were watched ~ts got one or gave up within ~.1f s", [count(Asked), count(Moved), Ms / 1000]),
-     [io_lib:format("; at ~b of ~b looks no lock had the holder of the look before", [Free, Looks]) || IsFree]].
+     [io_lib:format("; at ~b of ~b looks no lock was still held since the look before", [Free, Looks]) || IsFree]].
 
 %% @doc A number with its thousands apart.
 -spec count(integer()) -> iolist().

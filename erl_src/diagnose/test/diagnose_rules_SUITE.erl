@@ -35,8 +35,8 @@
          who_ends_all_for_one_is_told_of/1, who_ends_all_though_none_fails_is_told_of/1,
          nodes_that_do_not_stop_are_told_of/1, what_is_lent_is_known_where_somebody_has_it/1,
          who_is_served_in_turn_does_not_wait/1, a_pool_whose_members_all_hang_is_told_of/1,
-         who_keeps_callers_waiting_is_told_of/1, handle_call/3, handle_info/2, what_ends_and_is_started_again_is_told_of/1, short_child/0, short_child_starts/0, who_is_served_in_turn_does_not_stay/1, turns_of_callers_are_seen/1, takes/2,
-         who_waits_to_take_over_is_left_alone/1, who_tries_to_get_a_global_lock_is_counted/1, on_load_that_waits_is_told_of/1,
+         children_that_end_in_turn_are_told_of/1, who_keeps_callers_waiting_is_told_of/1, handle_call/3, handle_info/2, what_ends_and_is_started_again_is_told_of/1, short_child/0, short_child_starts/0, who_is_served_in_turn_does_not_stay/1, turns_of_callers_are_seen/1, takes/2,
+         who_waits_to_take_over_is_left_alone/1, who_tries_to_get_a_global_lock_is_counted/1, lock_that_is_taken_again_is_given_back/1, on_load_that_waits_is_told_of/1,
          what_is_lent_in_a_circle_is_told_of/1, what_is_lent_in_a_circle_is_seen/1,
          who_came_to_wait_and_who_hangs_is_told/1, who_is_monitored_beside_the_callers_is_asked/1,
          who_waits_for_its_next_message_is_at_rest/1, loops/0,
@@ -112,7 +112,7 @@
          code_that_the_debugger_interprets_is_told_of/1,
          code_that_counts_its_lines_is_told_of/1,
          options_of_sys_are_told_of/1,
-         who_suspended_a_process_is_told/1,
+         who_suspended_a_process_is_told/1, program_that_reads_nothing_is_told_of/1, port_of_a_program_is_known/1,
          servers_of_low_priority_are_told_of/1,
          what_was_left_on_is_seen/1,
          who_calls_is_seen/1, tables_of_dets_are_named/1, buffers_of_sockets_are_told_of/1, small_messages_on_a_roomy_heap_are_read/1,
@@ -131,7 +131,7 @@
          heap_that_may_be_garbage_is_said_to_be/1,
          binaries_of_several_are_told_of_once/1,
          who_holds_up_the_look_is_seen/1]).
--export([serves/1, layouts/1, init/1, started/1, start/2, stop/1]).
+-export([serves/1, layouts/1, init/1, terminate/2, started/1, start/2, stop/1]).
 
 all() ->
     [who_asks_for_states_is_told_of,
@@ -172,7 +172,7 @@ all() ->
      code_that_the_debugger_interprets_is_told_of,
      code_that_counts_its_lines_is_told_of,
      options_of_sys_are_told_of,
-     who_suspended_a_process_is_told,
+     who_suspended_a_process_is_told, program_that_reads_nothing_is_told_of, port_of_a_program_is_known,
      servers_of_low_priority_are_told_of,
      what_was_left_on_is_seen,
      who_calls_is_seen, tables_of_dets_are_named, buffers_of_sockets_are_told_of, small_messages_on_a_roomy_heap_are_read,
@@ -213,9 +213,9 @@ all() ->
      who_ends_all_for_one_is_told_of, who_ends_all_though_none_fails_is_told_of,
      nodes_that_do_not_stop_are_told_of, what_is_lent_is_known_where_somebody_has_it,
      who_is_served_in_turn_does_not_wait, a_pool_whose_members_all_hang_is_told_of, what_ends_and_is_started_again_is_told_of,
-     who_keeps_callers_waiting_is_told_of,
+     children_that_end_in_turn_are_told_of, who_keeps_callers_waiting_is_told_of,
      who_is_served_in_turn_does_not_stay, turns_of_callers_are_seen,
-     who_waits_to_take_over_is_left_alone, who_tries_to_get_a_global_lock_is_counted, on_load_that_waits_is_told_of,
+     who_waits_to_take_over_is_left_alone, who_tries_to_get_a_global_lock_is_counted, lock_that_is_taken_again_is_given_back, on_load_that_waits_is_told_of,
      what_is_lent_in_a_circle_is_told_of, what_is_lent_in_a_circle_is_seen,
      who_came_to_wait_and_who_hangs_is_told, who_is_monitored_beside_the_callers_is_asked, who_waits_for_its_next_message_is_at_rest,
      messages_that_do_not_wait_long_are_none_too_many, what_was_swept_is_alive, whom_a_process_waits_for_is_told_by_its_function,
@@ -603,8 +603,15 @@ who_waits_for_an_end_is_told_of(_) ->
 -spec init(pid()) -> {ok, {supervisor:sup_flags(), [supervisor:child_spec()]}}.
 init({supervisor, Children}) -> {ok, Children};
 init({works, Ms}) -> {ok, Ms};
+init({ends, Ms}) ->
+    process_flag(trap_exit, true),
+    {ok, {ends, Ms}};
 init({asks_host, Port}) -> _ = erlang:send_after(1, self(), {asks_host, Port}), {ok, none};
 init(Child) -> {ok, {#{}, [#{id => child, start => {?MODULE, started, [Child]}, shutdown => infinity}]}}.
+
+%% Those that end slowly, for a test.
+terminate(_Reason, {ends, Ms}) -> timer:sleep(Ms);
+terminate(_Reason, _State) -> ok.
 
 -spec started(pid()) -> {ok, pid()}.
 started(Child) -> {ok, Child}.
@@ -1001,6 +1008,32 @@ what_ends_and_is_started_again_is_told_of(_) ->
     Starts = (maps:get(starts, starts(parent(#{}))))#{parents := [], lasting => Lasting},
     [#{subject := #{process := #{}}, signs := [#{kind := restart_loop} = Sign]}] = found(#{starts => Starts}, []),
     ?assertMatch({match, _}, re:run(diagnose_wording:sentence(Sign), "end without an error .*short_child.* though nobody asked")).
+
+%% Nothing hangs, and each waits for the one before.
+children_that_end_in_turn_are_told_of(_) ->
+    Children = [#{id => N, start => {gen_server, start_link, [?MODULE, {ends, 200}, []]}} || N <- lists:seq(1, 30)],
+    {ok, Sup} = supervisor:start_link(?MODULE, {supervisor, {#{}, Children}}),
+    true = unlink(Sup),
+    Pids = [Pid || {_, Pid, _, _} <- supervisor:which_children(Sup)],
+    Stops = spawn(fun() -> gen_server:stop(Sup) end),
+    timer:sleep(100),
+    Seen = [One || #{ends_all := true} = One <- diagnose_probe:endings(now_ms() + 1000)],
+    [true = exit(Pid, kill) || Pid <- [Stops, Sup | Pids]],
+    Found = fun(Endings, More) -> [Sign || #{signs := Signs} <- found(More#{endings => Endings}, []), #{kind := awaited} = Sign <- Signs] end,
+    [#{ended := Ended, left := Left}] = [Last] = Seen,
+    ?assert(Ended >= 2 andalso Left >= 15 andalso Left + Ended =< 30),
+    Slow = Last#{ms => 4000, looks => 70, waits => 70, ended => 5, left => 130},
+    [Sign] = Found([Slow], #{}),
+    ?assertMatch({match, _}, re:run(said(Sign), "5 ended within 4.0 s, .* 70 of 70 looks, now of <[0-9.]+> .diagnose_rules_SUITE:init/1.*"
+                                                "about 130 are left, for 104 s")),
+    %% It ends few, or is in between, or its callers' messages or the end of the node tell of it, or one child alone has not ended.
+    ?assertEqual([[], [], [], [], [], []],
+                 [Found([maps:merge(Slow, Less)], More)
+                  || {Less, More} <- [{#{left => 10}, #{}}, {#{waits => 30}, #{}},
+                                      {#{}, #{suspects => [suspect(#{pid => maps:get(pid, Slow), least_depth => 1})]}},
+                                      {#{}, #{stopping => unknown}},
+                                      {#{ended => 0, left => 5}, #{}}, {#{ended => 1, ends_all => false}, #{}}]]),
+    ?assertMatch([_], Found([Slow#{ended => 0}], #{})).
 
 %% A server that does something long by itself, and one whose calls are long; those that answer soon keep nobody waiting.
 who_keeps_callers_waiting_is_told_of(_) ->
@@ -1864,7 +1897,7 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 29, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
+    #{format => 30, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
       emulator => emulator(),
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
@@ -1874,7 +1907,7 @@ nothing() ->
       losses => #{ms => 1, looks => 1, refused => 0, full => [], udp => []}, reads => [],
       left_sockets => #{ms => 1, sockets => [], alarms => []}, piles => #{ms => 1, pile => none},
       unanswered => #{ms => 1, count => 0, most => []},
-      places => #{ms => 1, most => []}, logging => unknown, arrivals => [], stalls => [], throttled => none,
+      places => #{ms => 1, most => []}, logging => unknown, arrivals => [], stalls => [], endings => [], throttled => none,
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []}, flaps => #{ms => 3000, by => none, nodes => []}, makers => none, retries => none,
       births => none, long_runs => [],
       starts => #{looks => 1, samples => [], unlisted => false, ms => 1, a_second => 0, most => none, parents => []},
@@ -3376,7 +3409,22 @@ table_that_only_grows_is_told_of(_) ->
     Grows = [400 * N || N <- lists:seq(1, 40)],
     [#{evidence := #{rows_a_second := Rows, bytes_a_second := Bytes}} = Sign] = Found(Grows, 100_000_000),
     ?assertEqual({true, true}, {Rows > 3500 andalso Rows < 4500, abs(Bytes - 500 * Rows) < 1000}),
-    ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Sign), "owner <0.9.0> (batch); it gets ")),
+    ?assertNotEqual(nomatch, string:find(diagnose_wording:sentence(Sign), "owner <0.9.0> (batch); it grows by ")),
+    %% Rows that come hide those that are deleted, but not at each read.
+    Deletes = fun(Fell) ->
+                      Table = #{name => rooms, owner => ~"<0.9.0>", node_ms => 5000, reads => 350, fell => Fell,
+                                looks => [{100 * N, R, 40_000_000 + 500 * R} || {N, R} <- lists:enumerate(Grows)]},
+                      Largest = #{name => rooms, owner => ~"<0.9.0>", bytes => 1, size => 1, keys_of_ended => 19, keys_of_processes => 20},
+                      #{tables := Tables} = nothing(),
+                      [#{signs := [S]}] = found(#{growing => [Table], tables => Tables#{largest := [Largest]},
+                                                  memory => #{total => 100_000_000}}, []),
+                      {said(S), advised(S)}
+              end,
+    {SomeSaid, Some} = Deletes(17),
+    {NoneSaid, None} = Deletes(0),
+    ?assertEqual([true, false, true, true, true],
+                 [has("17 of 350 reads, a millisecond apart, found fewer rows", SomeSaid), has("reads", NoneSaid),
+                  has("fewer than are inserted", Some), has("no deletion was seen", None), has("delete all their rows", Some)]),
     ?assertEqual({[], [], [], []},
                  {Found(Grows, 400_000_000),
                   Found([0 || _ <- Grows], 100_000_000),
@@ -3617,6 +3665,34 @@ options_of_sys_are_told_of(_) ->
     ?assertMatch([#{kind := deep_mailbox}], Found(Prints, 5)).
 
 %% The suspender is the cause, whatever waits in ports.
+%% The program of the port to which it writes, and not the network, or a port of others.
+program_that_reads_nothing_is_told_of(_) ->
+    Suspect = suspect(#{pid => ~"<0.7.0>", status => suspended, samples => [{suspended, [{erlang, port_command, 2}, {tun, push, 2}], 20}]}),
+    Port = #{port => ~"#Port<0.8>", to => ~"tunneld", socket => false, connection => false, program => true, owner => ~"<0.7.0>", bytes => 8448},
+    Other = Port#{port := ~"#Port<0.9>", to := ~"store@host", connection := true, program := false, owner := ~"<0.3.0>", bytes := 90_000},
+    Found = fun(Waiting) ->
+                    #{ports := Ports} = nothing(),
+                    [#{signs := [#{kind := suspended} = Sign | _]}] = found(#{suspects => [Suspect], ports => Ports#{waiting := Waiting}}, []),
+                    {said(Sign), advised(Sign)}
+            end,
+    {Said, Program} = Found([Other, Port]),
+    ?assertEqual([true, false, true, false, false], [has("by tunneld (#Port<0.8>)", Said), has("store@host", Said), has("reads its input", Program),
+                                                     has("network.", Program), has("zdbbl", Program)]),
+    ?assertEqual([true, false, true], [has("zdbbl", element(2, Found(Waiting)))
+                                       || Waiting <- [[Other], [Other#{connection := false, socket := true}], [Other, Other#{connection := false}]]]).
+
+%% The system tells which ports have a program.
+port_of_a_program_is_known(_) ->
+    Writes = spawn(fun() ->
+                           Port = open_port({spawn_executable, "/bin/sleep"}, [{args, ["100"]}, binary]),
+                           [true = port_command(Port, binary:copy(<<0>>, 100_000)) || _ <- lists:seq(1, 10)]
+                   end),
+    ok = diagnose_test_wait(fun() -> process_info(Writes, status) =:= {status, suspended} end),
+    #{waiting := Waiting} = diagnose_probe:ports(),
+    true = exit(Writes, kill),
+    Text = list_to_binary(pid_to_list(Writes)),
+    ?assertMatch([#{to := ~"sleep", program := true}], [One || #{owner := Owner} = One <- Waiting, Owner =:= Text]).
+
 who_suspended_a_process_is_told(_) ->
     Suspect = suspect(#{pid => ~"<0.7.0>", status => suspended, samples => [{suspended, [{gen_server, loop, 7}], 20}], depth => 200,
                         usual_depth => 200, least_depth => 200, idle => true, waiting => [{~"call of {route, _}", 20}]}),
@@ -4096,13 +4172,27 @@ who_waits_to_take_over_is_left_alone(_) ->
     Tries = #{asked => 30, moved => 10, ms => 2000, looks => 40, free => 36},
     Polls = fun(Some) -> found(#{awaited => [Standby(#{locks => 0, needed => 1, tries => maps:merge(Tries, Some)})]}, []) end,
     [#{signs := [#{evidence := #{processes := 11, 'of' := [#{count := 11}]}, advice := Process} = Free]}] = Polls(#{}),
-    ?assertMatch({match, _}, re:run(said(Free), "of 30 that were watched 10 got one or gave up within 2.0 s; at 36 of 40 looks no lock had the holder of")),
+    ?assertMatch({match, _}, re:run(said(Free), "of 30 that were watched 10 got one or gave up within 2.0 s; at 36 of 40 looks no lock was still held since")),
     ?assertEqual([true, false], [has(Words, Process) || Words <- ["process for each", "what the process that holds"]]),
     %% All get it in turn.
     ?assertEqual([], Polls(#{moved => 25})),
     ?assertEqual([], Polls(#{free => 2, moved => 15})),
     [#{signs := [#{evidence := #{processes := 19}, advice := Held}]}] = Polls(#{free => 2, moved => 3}),
-    ?assert(has("what the process that holds", Held)).
+    ?assert(has("what the process that holds", Held)),
+    %% Each has it for a quarter of a second, so the one that has it now is not what the others wait for.
+    [#{signs := [#{evidence := #{processes := 19, holds := []}, advice := Round}]}] = Polls(#{free => 8, moved => 3}),
+    ?assert(has("no holder is the cause", Round)),
+    ?assertEqual([], Polls(#{free => 8, moved => 15})).
+
+%% Who gives a lock back and takes it again at once has not kept it; and those that sleep meanwhile have called nobody.
+lock_that_is_taken_again_is_given_back(_) ->
+    Takes = fun Takes() -> global:trans({?FUNCTION_NAME, self()}, fun() -> timer:sleep(2) end, [node()]), Takes() end,
+    Pids = [spawn_link(Takes) || _ <- lists:seq(1, 8)],
+    timer:sleep(500),
+    #{most := Most} = diagnose_probe:unanswered(now_ms() + 100),
+    #{standby := #{locks := Locks, tries := #{looks := Looks, free := Free}}} = diagnose_probe:standby(now_ms() + 1000),
+    _ = [begin unlink(Pid), exit(Pid, kill) end || Pid <- Pids],
+    ?assertEqual({[], 0, true}, {[One || #{called := ~"global_name_server"} = One <- Most], Locks, 4 * Free >= 3 * Looks}).
 
 who_tries_to_get_a_global_lock_is_counted(_) ->
     Lock = fun() -> true = global:set_lock({?MODULE, self()}, [node()]), receive stop -> ok end end,

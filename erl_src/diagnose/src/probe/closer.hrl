@@ -386,6 +386,7 @@ asked_in(Stack, Monitored) ->
 %% Where a process waits until one has ended that it has told to: how it is known there (OTP 25 to 29).
 ended_by(supervisor, shutdown) -> monitor;
 ended_by('Elixir.DynamicSupervisor', wait_children) -> monitor;
+ended_by(proc_lib, stop) -> monitor;
 ended_by(application_master, terminate_loop) -> link;
 ended_by(application_master, loop_it) -> link;
 ended_by(_, _) -> none.

@@ -551,8 +551,10 @@ meanwhile({answer, Pid}, One, Until) when node(Pid) =:= node() ->
 meanwhile({lock, Server}, _One, Until) ->
     case registered_as(Server) of
         global_name_server ->
+            Before = global_locks(),
             Locked = locked_meanwhile(Server, Until),
-            maps:merge(Locked, standby(Until));
+            Standby = standby(Until),
+            maps:merge(without_passing(Locked, [pid_text(Pid) || Pid <- holders_of(Before -- (Before -- global_locks()))]), Standby);
         _ -> locked_meanwhile(Server, Until)
     end;
 meanwhile(_, _, _) -> none.
@@ -565,9 +567,14 @@ locked_meanwhile(Server, Until) ->
     Holders = lock_holders(Name, Queue, Until),
     #{for => lock, holds => [holder(Pid) || Pid <- Holders], nodes => locked_on(Name, Holders, Queue, Nodes)}.
 
-%% @doc Of locks of global: how many have the same holder until then, as that of a leader has, how many processes try to get one, and for
-%% how many of these others wait. tries: of those that tried at first, how many got one meanwhile or gave up, and at how many looks no lock
-%% had the holder of the look before.
+%% Where a lock is kept all the time, who has another one for a moment holds up nobody.
+without_passing(Locked, []) -> Locked;
+without_passing(#{holds := Holders} = Locked, Keeping) ->
+    Locked#{holds := [One || #{pid := Pid} = One <- Holders, lists:member(Pid, Keeping)]}.
+
+%% @doc Of locks of global: how many are kept until then, as that of a leader is, how many processes try to get one, and for how many of
+%% these others wait. tries: of those that tried at first, how many got one meanwhile or gave up, and at how many looks no lock was still
+%% kept since the look before.
 -spec standby(integer()) -> #{standby => #{locks | waiting | needed := non_neg_integer(), tries := map()}}.
 standby(Until) ->
     Began = now_ms(),
@@ -625,7 +632,7 @@ is_needed(Pid) ->
 waits_in_call(Pid) -> process_info(Pid, current_function) =:= {current_function, {gen, do_call, 4}}.
 
 %% Who registers a global name asks the name server, which waits for the lock of all nodes with it.
-global_locks_of(Pid) -> case registered_as(Pid) of global_name_server = Name -> lock_holders(Name, none, 0); _ -> [] end.
+global_locks_of(Pid) -> case registered_as(Pid) of global_name_server -> lists:sublist(global_locks(), ?LARGEST); _ -> [] end.
 
 %% @doc A queue of work whose idle workers wait for its answer, and a pool that does not get back what it has lent, both wait for their next
 %% message. Who comes new to wait, and who was answered and hangs, is told, since nothing else tells them apart; and how many of its callers
@@ -673,13 +680,16 @@ lock_queue(_) -> none.
 
 %% Who has the locks that others wait for.
 lock_holders(mnesia_locker, Queue, Until) when is_list(Queue) -> of_transactions(Queue, Until);
-lock_holders(global_name_server, _, _) -> lists:sublist([Pid || {_, Pid} <- global_locks()], ?LARGEST);
+lock_holders(global_name_server, _, _) -> lists:sublist(holders_of(global_locks()), ?LARGEST);
 lock_holders(_, _, _) -> [].
 
+holders_of(Locks) -> [Pid || {_, {Pid, _}} <- Locks].
+
+%% Each with its holder and the monitor of that, which is another one where a lock was given back and taken again, if by the same process.
 global_locks() ->
     case ets:info(global_locks, size) of
         Size when is_integer(Size), Size =< ?LOCKS ->
-            [{Id, Pid} || {Id, _, Pids} <- ets:tab2list(global_locks), {Pid, _} <- lists:sublist(Pids, 1)];
+            [{Id, lists:last(Of)} || {Id, _, [_ | _] = Of} <- ets:tab2list(global_locks)];
         _ -> []
     end.
 

@@ -2,6 +2,8 @@
 %%% something.
 
 -define(BETWEEN_BACKLOGS_MS, 250).
+-define(BETWEEN_ENDS_MS, 50).
+-define(ENDING_PROCESSES, 50_000).
 %% The system lists the sockets that listen before all others, of which there may be many: so much is read, in parts.
 -define(LISTENING_BYTES, 65_536).
 -define(READ_BYTES, 4096).
@@ -261,6 +263,41 @@ stopping(Until) ->
         none -> none
     end.
 
+%% @doc Who waits for the end of a child, and of another one after it, at each look until then. On a node with very many processes nobody
+%% is looked for.
+-spec endings(integer()) -> [diagnose_types:ending()].
+endings(Until) ->
+    Began = now_ms(),
+    Ending = [{Pid, near_count(Pid), []} || erlang:system_info(process_count) =< ?ENDING_PROCESSES,
+                                            Pid <- lists:sublist([One || One <- processes(), waits_for_end(One)], ?LARGEST)],
+    [#{pid => pid_text(Pid), name => registered_as(Pid), label => labelled_apart(Pid), ms => max(1, now_ms() - Began),
+       ends_all => is_in(Pid, gen_server, try_terminate), looks => length(Looks), waits => length(Waits),
+       ended => max(length(lists:uniq(Waits)) - 1, Before - Left), left => Left,
+       last => (asked_one(stop, Last))#{label := labelled_apart(Last)}}
+     || {Pid, Before, Looks} <- ended_until(Until, Ending), [Last | _] = Waits <- [lists:append(Looks)], Left <- [near_count(Pid)]].
+
+waits_for_end(Pid) ->
+    case process_info(Pid, current_function) of
+        {_, {Module, Function, _}} -> ended_by(Module, Function) =:= monitor;
+        undefined -> false
+    end.
+
+ended_until(_Until, []) -> [];
+ended_until(Until, Ending) ->
+    Now = [{Pid, Left, [[Child || {stop, Child} <- asked_by(Pid)] | Looks]} || {Pid, Left, Looks} <- Ending],
+    wait(?BETWEEN_ENDS_MS),
+    case now_ms() < Until of
+        true -> ended_until(Until, Now);
+        false -> Now
+    end.
+
+%% Beside its parent, how many processes it is linked to.
+near_count(Pid) ->
+    case apart(fun() -> process_info(Pid, links) end) of
+        {_, Links} -> max(0, length([One || One <- Links, is_pid(One)]) - 1);
+        _ -> 0
+    end.
+
 stopping_now() ->
     case is_in(whereis(init), init, shutdown_pids) of
         true ->
@@ -338,11 +375,15 @@ calls_now(Pid) ->
                 %% The caller of a look at the own node waits for the look.
                 [{For, _} = Called | _] when For =:= answer; For =:= lock ->
                     [{{Called, In, lists:keymember(logger_backend, 1, Stack)}, Reductions}
-                     || settled(Pid, Status, ?ASKED_AGAIN) =:= waiting, In <- [own_frame(below_dets(Stack))], not is_of_look(In)];
+                     || not sleeps_for_lock(first_frame(Stack)), settled(Pid, Status, ?ASKED_AGAIN) =:= waiting,
+                        In <- [own_frame(below_dets(Stack))], not is_of_look(In)];
                 _ -> []
             end;
         _ -> []
     end.
+
+%% Who tries again for a lock sleeps there meanwhile, and has called nobody.
+sleeps_for_lock({Module, Function, _}) -> lists:member({Module, Function}, [{global, random_sleep}, {mnesia_tm, restart}]).
 
 %% Who uses a table of dets, by itself or by mnesia.
 below_dets([{dets, _, _, _} | _] = Stack) ->

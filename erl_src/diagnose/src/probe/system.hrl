@@ -36,6 +36,8 @@
 %% So many keys at each end tell whether they name processes that live, and so long a key may be.
 -define(ASKED_KEYS, 10).
 -define(PARTS_OF_KEY, 5).
+%% So many reads of the size of a table, a millisecond apart, at each look.
+-define(SIZE_READS, 10).
 %% A list of fewer is no text.
 -define(TEXT_LENGTH, 8).
 %% What rows have of their binaries is a part if it is so small; so many terms of them are gone through.
@@ -129,27 +131,39 @@ growing_tables(Until) ->
             Words = Bytes div erlang:system_info(wordsize),
             Largest = ranked(Most, [{Size, Table} || Table <- ets:all(), Size <- [ets:info(Table, memory)],
                                                          is_integer(Size), Size >= Words]),
-            grown_tables([Table || {_, Table} <- Largest], now_ms(), Until, []);
+            grown_tables([Table || {_, Table} <- Largest], now_ms(), Until, [], []);
         false -> []
     end.
 
 are_mostly_binaries(#{binary := Bytes, total := Total}) -> Bytes >= ?HELD_BYTES andalso 2 * Bytes >= Total;
 are_mostly_binaries(unknown) -> false.
 
-grown_tables([], _Began, _Until, _Seen) -> [];
-grown_tables(Tables, Began, Until, Seen) ->
+grown_tables([], _Began, _Until, _Seen, _Reads) -> [];
+grown_tables(Tables, Began, Until, Seen, Reads) ->
     Now = [{Table, {now_ms() - Began, ets:info(Table, size), ets:info(Table, memory)}} || Table <- Tables],
     case now_ms() < Until of
         true ->
+            Fewer = [{Table, Fell} || Table <- Tables, Fell <- fewer(Table, ets:info(Table, size), ?SIZE_READS, Until)],
             wait(?BETWEEN_LOOKS_MS),
-            grown_tables(Tables, Began, Until, [Now | Seen]);
+            grown_tables(Tables, Began, Until, [Now | Seen], Fewer ++ Reads);
         false ->
             All = lists:append(lists:reverse([Now | Seen])),
             [#{name => Name, owner => owner(Owner), node_ms => element(1, erlang:statistics(wall_clock)),
+               reads => length(Fewer), fell => length([Fell || {_, true} = Fell <- Fewer]),
                looks => [{Ms, Rows, Words * erlang:system_info(wordsize)}
                          || {Of, {Ms, Rows, Words}} <- All, Of =:= Table, is_integer(Rows), is_integer(Words)]}
-             || Table <- Tables, Owner <- [ets:info(Table, owner)], is_pid(Owner), Name <- [ets:info(Table, name)]]
+             || Table <- Tables, Owner <- [ets:info(Table, owner)], is_pid(Owner), Name <- [ets:info(Table, name)],
+                Fewer <- [[Read || {Of, _} = Read <- Reads, Of =:= Table]]]
     end.
+
+%% Whether it has fewer rows than at the read before, which shows a deletion: between two looks, what is inserted hides that.
+fewer(Table, Before, Left, Until) when Left > 0, is_integer(Before) ->
+    wait(1),
+    case now_ms() < Until andalso ets:info(Table, size) of
+        Rows when is_integer(Rows) -> [Rows < Before | fewer(Table, Rows, Left - 1, Until)];
+        _ -> []
+    end;
+fewer(_, _, _, _) -> [].
 
 %% @doc How many transactions of mnesia were committed until then, how many begun again, and what went to its log; `none' where it does not
 %% run. Its counters are in a table that all may read.
@@ -696,15 +710,21 @@ ports() ->
       waiting => [#{port => list_to_binary(erlang:port_to_list(Port)), bytes => Bytes,
                     socket => Name =:= "tcp_inet" andalso not is_map_key(Port, Connections),
                     connection => is_map_key(Port, Connections),
+                    owner => pid_text(Owner),
+                    program => is_program(Port),
                     to => case Connections of
                               #{Port := Node} -> atom_to_binary(Node, utf8);
                               #{} when Rank =< ?LARGEST, Name =:= "tcp_inet" -> peer(Port);
                               #{} -> reader(Name)
                           end}
-                  || {Rank, {Bytes, {Port, Name}}} <- lists:enumerate(ranked(?PORTS, [{Bytes, {Port, Name}}
-                                                                                       || {Port, Name, _, Bytes} <- Seen, Bytes > 0]))],
+                  || {Rank, {Bytes, {Port, Name, Owner}}} <- lists:enumerate(ranked(?PORTS, [{Bytes, {Port, Name, Owner}}
+                                                                                              || {Port, Name, Owner, Bytes} <- Seen,
+                                                                                                 Bytes > 0]))],
       names => [{program(Name), Count} || {Count, Name} <- most_frequent([Name || {_, Name, _, _} <- Seen])],
       owners => [{pid_text(Owner), registered_as(Owner), Count} || {Count, Owner} <- most_frequent([Owner || {_, _, Owner, _} <- Seen])]}.
+
+%% It may be closed meanwhile.
+is_program(Port) -> case erlang:port_info(Port, os_pid) of {_, Pid} -> is_integer(Pid); undefined -> false end.
 
 %% Whoever is at the other end of a socket.
 peer(Port) -> address(prim_inet:peername(Port), <<"tcp_inet">>).

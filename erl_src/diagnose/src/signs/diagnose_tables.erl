@@ -11,7 +11,8 @@
 -include("../diagnose_bounds.hrl").
 
 %% What a table has, and gets a second.
--type grown() :: #{name := atom(), owner := binary(), size | bytes | rows_a_second | bytes_a_second := non_neg_integer()}.
+-type grown() :: #{name := atom(), owner := binary(), size | bytes | rows_a_second | bytes_a_second := non_neg_integer(),
+                   reads | fell => non_neg_integer()}.
 
 %% @doc The signs of all tables.
 -spec of_node(diagnose_types:look()) -> [diagnose_types:sign()].
@@ -24,24 +25,37 @@ of_otp(Sign) -> Sign.
 %% A table that grows explains what all together have.
 large_or_growing(Look) ->
     Growing = growing(Look),
-    Large = [case [Rates || {N, Owner, Rates, _} <- Growing, N =:= Name, Owner =:= Of] of
-                 [Rates | _] -> Sign#{evidence := maps:merge(Evidence, Rates)};
-                 [] -> Sign
-             end || #{evidence := #{name := Name, owner := Of} = Evidence} = Sign <- large_table(Look)],
-    case {Large, Growing} of
-        {[], [_ | _]} -> [sign(large_ets_table, Evidence, grows_advice(), diagnose_proof:look()) || {_, _, _, Evidence} <- Growing];
+    case {large_table(Look, Growing), Growing} of
+        {[], [_ | _]} ->
+            [sign(large_ets_table, Evidence, [ended_advice(Evidence), grows_advice(Evidence)], diagnose_proof:look())
+             || {_, _, _, Of} <- Growing, Evidence <- [with_ended(Of, Look)]];
         {[], []} -> large_tables(Look);
-        {[_ | _], _} -> Large
+        {[_ | _] = Large, _} -> Large
     end.
 
-grows_advice() ->
-    "Rows are inserted all the time, and none is deleted. Find out who should delete them: that process may wait, have failed, or not"
-    " exist. A table needs a limit by size or age (a time in each row, and a process that deletes old rows), and the limit must hold also"
-    " while those who take the rows hang. A cache that is being filled grows until it is full, which is no fault.".
+with_ended(#{name := Name, owner := Owner} = Evidence, #{tables := #{largest := Tables}}) ->
+    case [maps:with([keys_of_ended, keys_of_processes], Table) || #{name := N, owner := O} = Table <- Tables, N =:= Name, O =:= Owner] of
+        [Ended | _] -> maps:merge(Evidence, Ended);
+        [] -> Evidence
+    end;
+with_ended(Evidence, #{}) -> Evidence.
+
+%% A table that grows may lose rows all the same: whoever deletes some misses others, or has too many.
+grows_advice(Rates) ->
+    [case Rates of
+         #{fell := Fell} when Fell > 0 ->
+             "Rows are deleted, but fewer than are inserted. Who deletes them falls behind, or misses some: those under another key, those"
+             " that an update leaves when it inserts a new row, or all but the last row of a process that ends.";
+         #{} ->
+             "Rows are inserted all the time, and no deletion was seen. Find out who should delete them: that process may wait, have failed,"
+             " or not exist, or it deletes too few."
+     end,
+     " A table needs a limit by size or age (a time in each row, and a process that deletes old rows), and the limit must hold also"
+     " while those who take the rows hang. A cache that is being filled grows until it is full, which is no fault."].
 
 %% Those that only grow, and fast, with what they have and get.
 growing(#{memory := #{total := Total}} = Look) ->
-    [{Name, Owner, maps:with([rows_a_second, bytes_a_second], Table), Table#{total_bytes => Total}}
+    [{Name, Owner, maps:with([reads, fell, rows_a_second, bytes_a_second], Table), Table#{total_bytes => Total}}
      || #{name := Name, owner := Owner, bytes := Bytes, bytes_a_second := More} = Table <- only_growing(Look),
         Bytes >= ?GROWING_BYTES, 4 * Bytes >= Total, More * ?GROWS_TO_LIMIT_S >= Total];
 growing(#{}) -> [].
@@ -49,16 +63,16 @@ growing(#{}) -> [].
 %% @doc Tables that had more rows all the time, and for long.
 -spec only_growing(diagnose_types:look()) -> [grown()].
 only_growing(#{growing := [_ | _] = Tables}) ->
-    [#{name => Name, owner => Owner, bytes => Bytes, size => Rows, rows_a_second => RowsASecond,
-       bytes_a_second => diagnose_counts:growth([{Ms, B} || {Ms, _, B} <- Looks])}
-     || #{name := Name, owner := Owner, node_ms := NodeMs, looks := [_ | _] = Looks} <- Tables,
+    [(maps:with([reads, fell], Seen))#{name => Name, owner => Owner, bytes => Bytes, size => Rows, rows_a_second => RowsASecond,
+                                       bytes_a_second => diagnose_counts:growth([{Ms, B} || {Ms, _, B} <- Looks])}
+     || #{name := Name, owner := Owner, node_ms := NodeMs, looks := [_ | _] = Looks} = Seen <- Tables,
         {_, Rows, Bytes} <- [lists:last(Looks)],
         diagnose_counts:never_fell([R || {_, R, _} <- Looks]),
         RowsASecond <- [diagnose_counts:growth([{Ms, R} || {Ms, R, _} <- Looks])], RowsASecond > 0,
         not was_just_begun(1000 * Rows / RowsASecond, NodeMs), not is_log(Owner)];
 only_growing(#{}) -> [].
 
-%% @doc How many rows such a table gets a second, where it loses none.
+%% @doc How many more rows such a table has each second, where it has at no look fewer than before.
 -spec rows_a_second(atom(), Owner :: binary(), diagnose_types:look()) -> #{} | #{rows_a_second := pos_integer()}.
 rows_a_second(Name, Owner, #{growing := [_ | _] = Tables}) ->
     maps:from_list([{rows_a_second, Growth}
@@ -76,7 +90,7 @@ is_log(Owner) -> binary:match(Owner, <<"(ra_log_ets)">>) =/= nomatch.
 
 %% One table, those of one name, or all of them.
 large_tables(#{tables := #{largest := Tables, named := Named, bytes := Bytes}, memory := #{total := Total}} = Look) ->
-    case {large_table(Look), [One || #{bytes := Of} = One <- Named, Of >= ?MOST_BYTES, 2 * Of >= Total]} of
+    case {large_table(Look, []), [One || #{bytes := Of} = One <- Named, Of >= ?MOST_BYTES, 2 * Of >= Total]} of
         {[_ | _] = Signs, _} -> Signs;
         {[], [_ | _] = Same} -> [tables_sign(maps:with([name, count, bytes, owner], One), Total) || One <- Same];
         {[], []} ->
@@ -84,7 +98,7 @@ large_tables(#{tables := #{largest := Tables, named := Named, bytes := Bytes}, m
             [tables_sign(#{name => several, bytes => Bytes, largest => Largest}, Total)
              || Bytes >= ?MOST_BYTES, 2 * Bytes >= Total]
     end;
-large_tables(Look) -> large_table(Look).
+large_tables(Look) -> large_table(Look, []).
 
 tables_sign(Evidence, Total) ->
     sign(large_ets_table, Evidence#{total_bytes => Total},
@@ -93,19 +107,27 @@ tables_sign(Evidence, Total) ->
          " hold belong in one table, or in binaries, which are not copied.",
          diagnose_proof:look()).
 
-large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}) ->
+large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}, Growing) ->
     [sign(large_ets_table,
-          (maps:with([name, bytes, size, owner, type, protection, characters, index_of, keys_of_ended, keys_of_processes], Table))
-              #{total_bytes => max(Bytes, Total)},
+          maps:merge((maps:with([name, bytes, size, owner, type, protection, characters, index_of, keys_of_ended, keys_of_processes], Table))
+                         #{total_bytes => max(Bytes, Total)}, Rates),
           ["A list has 16 bytes for each character, a binary 1: store binaries (unicode:characters_to_binary/1). "
            || #{characters := Part} <- [Table], Part >= ?CHARACTERS]
-          ++ ["Have its owner monitor the processes, and delete their rows when they end. "
-              || #{keys_of_ended := Ended, keys_of_processes := Asked} <- [Table], ?LEFT_ROWS * Ended >= Asked]
-          ++ "If it is meant to be that large and does not grow (ets:info/1 shows its size), leave it. Otherwise find out who inserts and"
-          " who deletes: a table that only grows needs a limit by size or age (a time in each row, and a process that deletes old rows)."
-          " Large values stored as binaries are not copied at each look-up.", diagnose_proof:look())
-     || #{bytes := Bytes} = Table <- Tables, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total];
-large_table(#{}) -> [].
+          ++ [ended_advice(Table),
+              case map_size(Rates) of
+                  0 -> "If it is meant to be that large and does not grow (ets:info/1 shows its size), leave it. Otherwise find out who inserts"
+                       " and who deletes: a table that only grows needs a limit by size or age (a time in each row, and a process that"
+                       " deletes old rows).";
+                  _ -> grows_advice(Rates)
+              end,
+              " Large values stored as binaries are not copied at each look-up."], diagnose_proof:look())
+     || #{name := Name, owner := Owner, bytes := Bytes} = Table <- Tables, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total,
+        Rates <- lists:sublist([R || {N, O, R, _} <- Growing, N =:= Name, O =:= Owner] ++ [#{}], 1)];
+large_table(#{}, _Growing) -> [].
+
+ended_advice(Table) ->
+    ["Have its owner monitor the processes, and delete all their rows when they end. "
+     || #{keys_of_ended := Ended, keys_of_processes := Asked} <- [Table], ?LEFT_ROWS * Ended >= Asked].
 
 %% Whoever goes through a table keeps it fixed meanwhile. Where several do, one after the other, it is told of them.
 fixed_tables(#{tables := #{largest := Tables}, suspects := Suspects}) ->

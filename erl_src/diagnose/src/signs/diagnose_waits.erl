@@ -1,7 +1,7 @@
 %% @doc From what processes wait for to signs: who gives no answer, and what holds up those that send. Pure.
 -module(diagnose_waits).
 
--export([of_process/2, of_machine/2, of_unresponsive/1, of_awaited/1, of_stall/2, of_node/1]).
+-export([of_process/2, of_machine/2, of_unresponsive/1, of_awaited/1, of_stall/2, of_ending/2, of_node/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1, fullest/1]).
 -import(diagnose_samples, [looks/1, most_seen/1]).
@@ -23,16 +23,23 @@ of_node(Look) ->
 
 %% At half of the looks at least; where it was looked at once only, then. Who puts a persistent term anew is suspended, too, until
 %% all schedulers have seen it: where no port holds anything, that is what it waits for.
-suspended(#{samples := Samples, status := Status} = Suspect, #{ports := Ports} = Look) ->
+suspended(#{pid := Pid, samples := Samples, status := Status} = Suspect, #{ports := Ports} = Look) ->
     Looks = looks(Samples),
     By = diagnose_debugging:suspended_by(Suspect, Look),
     Times = lists:sum([T || {suspended, _, T} <- Samples]),
-    Waits = case Ports of unknown -> unknown; #{waiting := Waiting} -> fullest(Waiting) end,
+    Waits = case Ports of unknown -> unknown; #{waiting := Waiting} -> fullest(own_or_all(Pid, Waiting)) end,
     [sign(suspended, #{looks => max(1, Looks), times => max(1, Times), in => most_seen(Samples),
                        waits => case By of [] -> Waits; _ -> [] end, by => suspenders(By)},
           suspended_advice(By, Waits), diagnose_proof:look())
      || Looks > 0 andalso 2 * Times >= Looks orelse Looks =:= 0 andalso Status =:= suspended,
         By =/= [] orelse not is_empty(Ports) orelse diagnose_churn:of_terms(Look) =:= []].
+
+%% It may send to ports of others.
+own_or_all(Pid, Ports) ->
+    case [Port || #{owner := Owner} = Port <- Ports, Owner =:= Pid] of
+        [] -> Ports;
+        Own -> Own
+    end.
 
 suspenders(By) ->
     [#{process => process(One), in => in(In), label => case Label of unknown -> unknown; _ -> label(Label) end}
@@ -48,10 +55,22 @@ suspended_advice([#{to := Stream}]) when Stream =:= <<"standard output">>; Strea
     ["It waits until somebody reads the node's ", Stream, ": a pipe whose reader has stopped (a terminal that is paused, docker logs or a"
      " log collector that hangs). All processes that print wait for it. Have it read, or redirect it to a file; write logs with a handler"
      " that drops (logger_std_h to a file, batch_io)."];
-suspended_advice(_) ->
-    "It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes it)."
-    " Check the other side and the network. erlang:send/3 with nosuspend or noconnect does not wait, +zdbbl sets how much a"
-    " connection buffers, and with a process for each peer a slow peer does not hold up the others.".
+suspended_advice(Ports) ->
+    case is_list(Ports) andalso {[Port || #{program := true} = Port <- Ports], [Port || #{connection := false} = Port <- Ports]} of
+        {[_ | _] = Ports, _} ->
+            "It waits until this program reads its input. See what the program does (ps, strace; erlang:port_info(Port, os_pid) tells its"
+            " number): it may be stopped, hang, or wait in turn, as for a network or a lock. Have it acknowledge what it has read, and write no"
+            " more than that; or write with port_command(Port, Data, [nosuspend]) and drop what it does not take. Bound the wait and"
+            " start a program that hangs anew (port_close/1), and write in a process that does nothing else.";
+        Kinds ->
+            ["It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes it). Check the"
+             " other side and the network. erlang:send/3 with nosuspend or noconnect does not wait, ",
+             case Kinds of
+                 {_, [_ | _] = Ports} -> "";
+                 _ -> "+zdbbl sets how much a connection buffers, "
+             end,
+             "and with a process for each peer a slow peer does not hold up the others."]
+    end.
 
 is_empty(#{waiting := []}) -> true;
 is_empty(_) -> false.
@@ -84,7 +103,7 @@ of_unresponsive(#{}) -> [].
 -spec of_awaited(diagnose_types:awaited()) -> [diagnose_types:sign()].
 of_awaited(#{for := lock, ms := Ms, depth := Depth, status := Status, kinds := Kinds, name := Name} = Awaited) ->
     Count = waited_for_lock(Awaited),
-    IsFree = is_free(Awaited),
+    IsFree = is_given_back(?CHANGES_HANDS, Awaited),
     [sign(awaited,
           #{for => lock, processes => Count, ms => Ms, messages => Depth, status => Status, in => unknown, 'of' => kinds_of(lowered(Count, Kinds)),
             holds => [#{process => process(One),
@@ -97,7 +116,7 @@ of_awaited(#{for := lock, ms := Ms, depth := Depth, status := Status, kinds := K
               false -> lock_advice(Name, [Node || #{answers := false} = Node <- maps:get(nodes, Awaited, [])])
           end,
           diagnose_proof:look())
-     || not is_standby(Awaited), Count >= least_for_lock(Awaited, IsFree)];
+     || not is_standby(Awaited), Count >= least_for_lock(Awaited)];
 of_awaited(#{ms := Ms, depth := Depth, status := Status, in := In, kinds := Kinds} = Awaited) when Depth < ?BEHIND ->
     Count = waited(Awaited),
     Moved = moved(Awaited),
@@ -184,6 +203,23 @@ stall_advice(_, false) ->
     "Each message costs it much, and all others wait meanwhile. Do less for a message (a part of the state, no copy of it), do the work in"
     " the caller or in a task that answers by gen_server:reply/2, have callers read ETS, or divide the work among several such servers.".
 
+%% @doc The sign of who waits for the end of one child after the other, which takes long in all. Where messages wait for it, its mailbox
+%% tells of that, and where the node stops, that does. One child that takes long says nothing of the others, unless all have to end.
+-spec of_ending(diagnose_types:ending(), diagnose_types:look()) -> [diagnose_types:sign()].
+of_ending(#{pid := Pid, ms := Ms, looks := Looks, waits := Waits, ended := Ended, left := Left, ends_all := EndsAll,
+            last := #{in := In, label := Label} = Last}, #{suspects := Suspects, stopping := none}) ->
+    [sign(awaited, #{ended => Ended, left => Left, ms => Ms, waits => Waits, looks => Looks, last => process(Last), in => in(In),
+                     label => case Label of unknown -> unknown; _ -> label(Label) end},
+          "Nothing hangs, if the children end in the end: it waits for each before it tells the next one to end. Those of one supervisor of"
+          " the kind simple_one_for_one (or DynamicSupervisor) end at the same time, as do those of several supervisors (PartitionSupervisor)."
+          " Have terminate do less and wait for nobody, and give a child that may hang a shorter shutdown (brutal_kill if it has nothing to"
+          " save). Who ends processes by gen_server:stop/1 first tells all (exit(Pid, shutdown)), then waits for their 'DOWN's.",
+          diagnose_proof:look())
+     || Looks >= ?BUSY_LOOKS, Waits >= ?SAME_FUNCTION * Looks,
+        Ended >= 2 orelse EndsAll andalso (Ended > 0 orelse Left >= ?LEFT_CHILDREN), Left * Ms >= ?ENDS_MS * lists:max([1, Ended]),
+        not lists:any(fun(#{pid := P, least_depth := Least}) -> P =:= Pid andalso Least > 0 end, Suspects)];
+of_ending(#{}, #{}) -> [].
+
 %% Where all that try were counted, no more.
 try_for_lock(#{standby := #{waiting := Waiting}, count := Count}) -> min(Waiting, Count);
 try_for_lock(#{count := Count}) -> Count.
@@ -210,13 +246,18 @@ tries(#{}) -> unknown.
 told_tries(#{moved := 0}, false) -> unknown;
 told_tries(Tries, _) -> Tries.
 
-%% Nobody has a lock for long: at the next look it has hardly ever the same holder.
-is_free(#{standby := #{locks := 0, tries := #{looks := Looks, free := Free}}}) -> Looks >= ?BACKLOG_LOOKS andalso Free >= ?MOSTLY * Looks;
-is_free(#{}) -> false.
+%% Nobody has a lock for long: it was given back since the look before, so often or at such a part of the looks.
+is_given_back(Least, #{standby := #{locks := 0, tries := #{looks := Looks, free := Free}}}) ->
+    Looks >= ?BACKLOG_LOOKS andalso Free >= case is_integer(Least) of true -> Least; false -> Least * Looks end;
+is_given_back(_, #{}) -> false.
 
-%% Where all get it in turn, none waits long. Where nobody has it for long, a long wait is a loss for each.
-least_for_lock(_, true) -> ?AWAITED_FEW div 2;
-least_for_lock(Awaited, false) -> case tries(Awaited) of unknown -> 0; _ -> ?AWAITED_FEW end.
+%% Where all get it in turn, none waits long. Where it is free most of the time, a long wait is a loss for each.
+least_for_lock(Awaited) ->
+    case {tries(Awaited), is_given_back(?MOSTLY, Awaited)} of
+        {unknown, _} -> 0;
+        {_, true} -> ?AWAITED_FEW div 2;
+        {_, false} -> ?AWAITED_FEW
+    end.
 
 %% Each lock is kept by its leader, few others wait to take over, and nobody waits for these.
 is_standby(#{standby := #{locks := Locks, needed := 0}} = Awaited) -> try_for_lock(Awaited) < ?AWAITED_FEW * Locks;
@@ -238,9 +279,10 @@ take_turns(#{watched_ms := For, turns := #{asked := Asked, moved := Moved, back 
     Back > 0 andalso Asked * For =< Moved * ?TURN_MS.
 
 free_lock_advice() ->
-    "Nobody holds it for long: who does not get it sleeps for a random time of up to 8 s (global:random_sleep/1) before it tries again, and is"
-    " not told when it is given back. Have a process for each such resource do what the lock protects: its mailbox is the queue. A lock of global is"
-    " for what is done seldom.".
+    "Nobody holds it for long, so no holder is the cause: who does not get it sleeps for a random time of up to 8 s (global:random_sleep/1)"
+    " before it tries again, and is not told when it is given back; who has just given it back may get it first. Have a process for each such"
+    " resource do what the lock protects: its mailbox is the queue. Or take a lock for each key, and seldom. A lock of global is for what is"
+    " done seldom.".
 
 lock_advice(global_name_server, []) ->
     "Find out what the process that holds the lock waits for (ets:tab2list(global_locks) tells who has which). Make no calls inside of"
