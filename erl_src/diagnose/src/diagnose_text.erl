@@ -35,11 +35,13 @@ proof(Proof, Place) -> {diagnose_proof:title(Proof, Place), diagnose_wording:pri
 last_line(#{findings := Findings, look := Look}) ->
     case {diagnose_findings:count(Findings), diagnose_wording:unseen(Look)} of
         {0, []} ->
-            ["Nothing found.", first_to_look_at(Look), " The bounds: ", bounds(Look), ".", unmeasured(Look), has_most(Look), busy_with(Look),
-             waits_with(Look), waits_in(Look), turns(Look)];
+            ["Nothing found.", first_to_look_at(Look), " The bounds: ", bounds(Look), ".", unmeasured(Look),
+             has_most(Look), busy_with(Look),
+             asks_a_device(Look), waits_with(Look), waits_in(Look), turns(Look)];
         {0, [Why | _]} ->
-            ["Not everything was inspected, and nothing was found in the rest: ", small(Why), first_to_look_at(Look), has_most(Look), busy_with(Look),
-             waits_with(Look), waits_in(Look), turns(Look)];
+            ["Not everything was inspected, and nothing was found in the rest: ", small(Why), first_to_look_at(Look),
+             has_most(Look), busy_with(Look),
+             asks_a_device(Look), waits_with(Look), waits_in(Look), turns(Look)];
         {Count, []} -> [findings(Count), "."];
         {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", small(Why)]
     end.
@@ -99,6 +101,17 @@ busy_with(#{collections := Collections} = Look) ->
             [io_lib:format(" It uses ~.1f cores, in native functions or in short-lived processes: no look saw these at work.", [Cores])];
         [] -> []
     end.
+
+%% What prints without a rest looks the same.
+asks_a_device(#{suspects := Suspects}) ->
+    Asking = [Suspect || #{samples := Samples, reductions := Reductions} = Suspect <- Suspects,
+                         is_number(Reductions), Reductions >= ?BUSY_REDUCTIONS,
+                         2 * diagnose_samples:looks_in(Samples, fun({M, F, _}) -> lists:member({M, F}, ?PRINTING) end)
+                             > diagnose_samples:looks(Samples)],
+    [[" ", diagnose_wording:subject(#{process => maps:with([pid, name], First)}), works_in(First),
+      [[" and ", diagnose_wording:count(length(Others)), " others"] || Others =/= []],
+      " read or print without a rest: at the end of its input each read of a device returns eof at once, so end there."]
+     || [First | Others] <- [Asking]].
 
 %% Nor of what waits for the answer of somebody who may never give it.
 waits_with(#{unanswered := #{count := Count}}) when Count > 0 ->

@@ -346,9 +346,10 @@
 %% some of those that asked, in which functions, and what they are.
 -type ports() :: #{skipped := non_neg_integer(), connection_limit => non_neg_integer(), waiting := [waiting_port()], names := [{binary(), Count :: pos_integer()}],
                    owners := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]}.
--type waiting_port() :: #{port := binary(), to := binary(), socket := boolean(), connection | program => boolean(), owner => binary(), bytes := pos_integer()}.
-%% connection: to another node. program: of the operating system. The VM does not tell how much waits for it beside the port, up to connection_limit (+zdbbl) before who sends
-%% is suspended.
+-type waiting_port() :: #{port := binary(), to := binary(), socket := boolean(), connection | program => boolean(),
+                          owner => binary(), bytes := pos_integer()}.
+%% connection: to another node. program: of the operating system. The VM does not tell how much waits for it beside the port, up to
+%% connection_limit (+zdbbl) before who sends is suspended.
 -type run_queues() :: #{looks := non_neg_integer(), ready := [{Least :: non_neg_integer(), Most :: non_neg_integer()}],
                         dirty => [#{threads := cpu | io, count := non_neg_integer(), waiting := [non_neg_integer()],
                                      holders => [#{pid := binary(), name := atom(), label := mfa() | unknown, in := frame() | none}]}]}.

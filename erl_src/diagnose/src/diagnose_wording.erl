@@ -394,7 +394,8 @@ evidence(awaited, #{at := At, processes := Processes, ms := Ms, label := Label, 
 evidence(awaited, #{ended := Ended, left := Left, ms := Ms, waits := Waits, looks := Looks, last := Last, in := In, label := Label}) ->
     io_lib:format("ends its children one after the other: ~ts ended within ~.1f s, and it waited for the end of one at ~b of ~b looks, now"
                   " of ~ts~ts~ts; about ~ts are left~ts",
-                  [count(Ended), Ms / 1000, Waits, Looks, Last, [[" (", Label, ")"] || Label =/= unknown], [[", which is", in_function(In)] || In =/= unknown], count(Left),
+                  [count(Ended), Ms / 1000, Waits, Looks, Last, [[" (", Label, ")"] || Label =/= unknown],
+                   [[", which is", in_function(In)] || In =/= unknown], count(Left),
                    [[", for ", seconds(Left * Ms div (1000 * Ended)), " at this pace"] || Ended > 0]]);
 evidence(awaited, #{kept_ms := Kept, callers := Callers, ms := Ms, waiting := Waiting, looks := Looks, in := In, mostly := Mostly,
                     from := From}) ->

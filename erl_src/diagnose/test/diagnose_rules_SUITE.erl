@@ -74,7 +74,7 @@
          connections_that_nobody_accepts_are_told_of/1, what_the_system_drops_is_told_of/1,
          a_boot_that_does_not_end_is_told_of/1, small_reads_are_told_of/1, who_reads_later_is_told_of/1,
          scans_of_otp_have_a_cheaper_sibling/1, parsing_anew_is_told_of/1,
-         who_waits_for_an_answer_all_the_time_is_told/1,
+         who_waits_for_an_answer_all_the_time_is_told/1, who_reads_without_a_rest_is_told/1,
          where_processes_wait_is_told/1, a_place_is_told_by_one_function_of_each_module/1,
          who_logs_without_end_is_told_of/1, handlers_of_logger_that_get_too_much_are_told_of/1, files_that_are_not_closed_are_told_of/1,
          what_comes_to_a_deep_mailbox_is_told_of/1, what_others_trace_comes_to_them_as_before/1, who_is_slow_by_its_own_work_is_told_so/1,
@@ -244,7 +244,7 @@ all() ->
      who_is_asked_of_a_library_or_to_print_is_told_of, connections_that_nobody_accepts_are_told_of, what_the_system_drops_is_told_of,
      a_boot_that_does_not_end_is_told_of, small_reads_are_told_of, who_reads_later_is_told_of,
      scans_of_otp_have_a_cheaper_sibling, parsing_anew_is_told_of,
-     who_waits_for_an_answer_all_the_time_is_told,
+     who_waits_for_an_answer_all_the_time_is_told, who_reads_without_a_rest_is_told,
      where_processes_wait_is_told, a_place_is_told_by_one_function_of_each_module,
      who_logs_without_end_is_told_of,
      handlers_of_logger_that_get_too_much_are_told_of, files_that_are_not_closed_are_told_of,
@@ -920,6 +920,16 @@ who_waits_for_an_answer_all_the_time_is_told(_) ->
     ?assertMatch({match, _}, re:run(Facts, [Pid, " .*for never_answers"])),
     ?assert(Count >= 1),
     ?assertEqual(nomatch, re:run(diagnose_text:last_line(Report#{look := Nothing}), "for the answer")).
+
+%% Whoever takes eof for an empty line asks again at once.
+who_reads_without_a_rest_is_told(_) ->
+    Samples = [{waiting, [{io, execute_request, 3}, {shell, prompt, 1}], 20}, {running, [{shell, prompt, 1}], 5}],
+    Says = fun(Reductions) ->
+                   Suspects = [suspect(#{pid => Pid, samples => Samples, reductions => Reductions}) || Pid <- [~"<0.7.0>", ~"<0.8.0>"]],
+                   Look = (nothing())#{processes := #{looked => 3, skipped => #{}}, suspects := Suspects},
+                   re:run(diagnose_text:last_line(#{findings => [], look => Look}), "and 1 others read or print without a rest")
+           end,
+    ?assertMatch({{match, _}, nomatch}, {Says(2.0e6), Says(1.0e5)}).
 
 asks_of_this_test(#{meta := #{?MODULE := Server}} = Event, Server) ->
     lists:map(fun(Any) -> gen_server:call(Server, Any, infinity) end, [Event]);

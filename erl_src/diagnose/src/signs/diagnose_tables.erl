@@ -47,8 +47,8 @@ grows_advice(Rates) ->
              "Rows are deleted, but fewer than are inserted. Who deletes them falls behind, or misses some: those under another key, those"
              " that an update leaves when it inserts a new row, or all but the last row of a process that ends.";
          #{} ->
-             "Rows are inserted all the time, and no deletion was seen. Find out who should delete them: that process may wait, have failed,"
-             " or not exist, or it deletes too few."
+             "Rows are inserted all the time, and no deletion was seen. Find out who should delete them: that process may wait, have"
+             " failed, or not exist, or it deletes too few."
      end,
      " A table needs a limit by size or age (a time in each row, and a process that deletes old rows), and the limit must hold also"
      " while those who take the rows hang. A cache that is being filled grows until it is full, which is no fault."].
@@ -109,14 +109,15 @@ tables_sign(Evidence, Total) ->
 
 large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}, Growing) ->
     [sign(large_ets_table,
-          maps:merge((maps:with([name, bytes, size, owner, type, protection, characters, index_of, keys_of_ended, keys_of_processes], Table))
+          maps:merge((maps:with([name, bytes, size, owner, type, protection, characters, index_of,
+                                 keys_of_ended, keys_of_processes], Table))
                          #{total_bytes => max(Bytes, Total)}, Rates),
           ["A list has 16 bytes for each character, a binary 1: store binaries (unicode:characters_to_binary/1). "
            || #{characters := Part} <- [Table], Part >= ?CHARACTERS]
           ++ [ended_advice(Table),
               case map_size(Rates) of
-                  0 -> "If it is meant to be that large and does not grow (ets:info/1 shows its size), leave it. Otherwise find out who inserts"
-                       " and who deletes: a table that only grows needs a limit by size or age (a time in each row, and a process that"
+                  0 -> "If it is meant to be that large and does not grow (ets:info/1 shows its size), leave it. Otherwise find out who"
+                       " inserts and who deletes: a table that only grows needs a limit by size or age (a time in each row, and a process that"
                        " deletes old rows).";
                   _ -> grows_advice(Rates)
               end,

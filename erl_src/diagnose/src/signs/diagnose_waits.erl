@@ -59,12 +59,12 @@ suspended_advice(Ports) ->
     case is_list(Ports) andalso {[Port || #{program := true} = Port <- Ports], [Port || #{connection := false} = Port <- Ports]} of
         {[_ | _] = Ports, _} ->
             "It waits until this program reads its input. See what the program does (ps, strace; erlang:port_info(Port, os_pid) tells its"
-            " number): it may be stopped, hang, or wait in turn, as for a network or a lock. Have it acknowledge what it has read, and write no"
-            " more than that; or write with port_command(Port, Data, [nosuspend]) and drop what it does not take. Bound the wait and"
+            " number): it may be stopped, hang, or wait in turn, as for a network or a lock. Have it acknowledge what it has read, and write"
+            " no more than that; or write with port_command(Port, Data, [nosuspend]) and drop what it does not take. Bound the wait and"
             " start a program that hangs anew (port_close/1), and write in a process that does nothing else.";
         Kinds ->
-            ["It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes it). Check the"
-             " other side and the network. erlang:send/3 with nosuspend or noconnect does not wait, ",
+            ["It waits until a port or a connection takes what it sends (or until the caller of erlang:suspend_process/1 resumes it). Check"
+             " the other side and the network. erlang:send/3 with nosuspend or noconnect does not wait, ",
              case Kinds of
                  {_, [_ | _] = Ports} -> "";
                  _ -> "+zdbbl sets how much a connection buffers, "
@@ -211,8 +211,8 @@ of_ending(#{pid := Pid, ms := Ms, looks := Looks, waits := Waits, ended := Ended
     [sign(awaited, #{ended => Ended, left => Left, ms => Ms, waits => Waits, looks => Looks, last => process(Last), in => in(In),
                      label => case Label of unknown -> unknown; _ -> label(Label) end},
           "Nothing hangs, if the children end in the end: it waits for each before it tells the next one to end. Those of one supervisor of"
-          " the kind simple_one_for_one (or DynamicSupervisor) end at the same time, as do those of several supervisors (PartitionSupervisor)."
-          " Have terminate do less and wait for nobody, and give a child that may hang a shorter shutdown (brutal_kill if it has nothing to"
+          " the kind simple_one_for_one (or DynamicSupervisor) end at the same time, as do those of several supervisors"
+          " (PartitionSupervisor). Have terminate do less and wait for nobody, and give a child that may hang a shorter shutdown (brutal_kill if it has nothing to"
           " save). Who ends processes by gen_server:stop/1 first tells all (exit(Pid, shutdown)), then waits for their 'DOWN's.",
           diagnose_proof:look())
      || Looks >= ?BUSY_LOOKS, Waits >= ?SAME_FUNCTION * Looks,
@@ -280,9 +280,9 @@ take_turns(#{watched_ms := For, turns := #{asked := Asked, moved := Moved, back 
 
 free_lock_advice() ->
     "Nobody holds it for long, so no holder is the cause: who does not get it sleeps for a random time of up to 8 s (global:random_sleep/1)"
-    " before it tries again, and is not told when it is given back; who has just given it back may get it first. Have a process for each such"
-    " resource do what the lock protects: its mailbox is the queue. Or take a lock for each key, and seldom. A lock of global is for what is"
-    " done seldom.".
+    " before it tries again, and is not told when it is given back; who has just given it back may get it first. Have a process for each"
+    " such resource do what the lock protects: its mailbox is the queue. Or take a lock for each key, and seldom. A lock of global is for what"
+    " is done seldom.".
 
 lock_advice(global_name_server, []) ->
     "Find out what the process that holds the lock waits for (ets:tab2list(global_locks) tells who has which). Make no calls inside of"
