@@ -26,7 +26,8 @@
          debugged/0, acceptors_of/1, stopping/1, shapes/3, largest_in/2, large_code/1, file_owners/1, ticks/1, too_many_ticks/2,
          suspenders/3, who_call/2, freed_natively/2, growth/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1, answered_meanwhile/3, standby/1, losses/1, counter_of/2,
-         reads/1, gave_back/2, asked_to_start/1, stalls/2, throttled_by/1, throttled_since/2, throttled_meanwhile/1, kept_growth/3, times_out/1]).
+         reads/1, gave_back/2, asked_to_start/1, stalls/2, throttled_by/1, throttled_since/2,
+         throttled_meanwhile/1, kept_growth/3, times_out/1]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
