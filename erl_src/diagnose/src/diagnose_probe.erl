@@ -163,11 +163,12 @@ native_times_ended({Ended, #{native_times := tracing} = Parts}) ->
     {Ended, Parts#{native_times := unknown}};
 native_times_ended(Result) -> Result.
 
-%% @doc Where the time was up, or nobody looked closer, only the count of the beginning is known: a quota may be the reason.
+%% @doc From the beginning of the look to its end, also where the time is up: a quota may be the reason.
 -spec throttled_meanwhile({atom(), Parts}) -> {atom(), Parts} when Parts :: #{throttled := term(), _ => _}.
 throttled_meanwhile({Ended, #{throttled := {began, Then}} = Parts}) ->
-    Traps = process_flag(trap_exit, true), % the end of the helper that reads
-    Now = soon(fun throttled/0),
+    %% The end of the helper comes as a message. It gets time: each file that it reads may take a period of the quota.
+    Traps = process_flag(trap_exit, true),
+    Now = known(within(fun throttled/0, now_ms() + ?HELPER_MS)),
     true = process_flag(trap_exit, Traps),
     {Ended, Parts#{throttled := throttled_since(Then, Now)}};
 throttled_meanwhile(Result) -> Result.
@@ -279,10 +280,10 @@ removed(true, true) ->
 look(Keeper, #{deadline := Deadline} = Options) ->
     process_flag(trap_exit, true),
     Began = now_ms(),
-    {Otp, Files, Processors, Throttled} = read(),
+    Throttled = begun(fun throttled/0),
+    {Otp, Files, Processors} = read(),
     Memory = memory(),
-    ok = tell(Keeper, #{otp => Otp, files => Files, processors => Processors, throttled => {began, Throttled},
-                        counts => [{0, counts()}], memory => Memory}, 0),
+    ok = tell(Keeper, #{otp => Otp, files => Files, processors => Processors, counts => [{0, counts()}], memory => Memory}, 0),
     Names = names(),
     Early = early_runs(now_ms() - Began, Names, Deadline),
     ok = tell(Keeper, Early, 0),
@@ -297,6 +298,7 @@ look(Keeper, #{deadline := Deadline} = Options) ->
     Traced = within(fun() -> traced([Pid || #{pid := Pid} <- Rows] ++ some_of(Groups)) end, now_ms() + ?ANSWER_MS),
     ok = tell(Keeper, #{processes => maps:without([top, groups, late, bytes], Census),
                         traced => known(Traced),
+                        throttled => {began, known(answered(Throttled, now_ms() + ?ANSWER_MS))},
                         suspects => [of_row(Row, Names) || Row <- Rows],
                         unresponsive => lists:sublist(Silent, ?KEPT)}, Bytes),
     Held = case Ready of
@@ -326,8 +328,8 @@ halfway(Now, Deadline) -> Now + max(0, Deadline - Now) div 2.
 
 %% Where all threads for files are taken, none is read.
 read() ->
-    case within(fun() -> {otp(), files(), processors(), throttled()} end, now_ms() + ?ANSWER_MS) of
-        silent -> {not_looked, unknown, unknown, unknown};
+    case within(fun() -> {otp(), files(), processors()} end, now_ms() + ?ANSWER_MS) of
+        silent -> {not_looked, unknown, unknown};
         Read -> Read
     end.
 
@@ -354,7 +356,6 @@ look_closer(Keeper, Rows, Names,
     Carriers = carriers(),
     Timers = {now_ms(), soon(fun small_things/0)},
     Mapped = soon(fun mapped/0),
-    Throttled = soon(fun throttled/0),
     Native = soon(fun native/0),
     Window = now_ms() + window(Budget, Deadline),
     Churn = begun(fun() -> churn(Window) end),
@@ -410,7 +411,6 @@ look_closer(Keeper, Rows, Names,
                             starting => known(answered(Starting, Window + 2 * ?ANSWER_MS)),
                             stopping => known(answered(Stopping, Window + 2 * ?ANSWER_MS)),
                             unanswered => known(answered(Unanswered, Window + 2 * ?ANSWER_MS)),
-                            throttled => throttled_since(Throttled, soon(fun throttled/0)),
                             stalls => [One || Told <- [answered(Stalls, Window + 2 * ?ANSWER_MS)], is_list(Told), One <- Told],
                             endings => [One || Told <- [answered(Endings, Window + 2 * ?ANSWER_MS)], is_list(Told), One <- Told],
                             carriers => at_both(Carriers, carriers()),

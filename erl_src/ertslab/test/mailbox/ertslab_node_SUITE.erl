@@ -40,7 +40,7 @@ modules_of_otp_are_left_out(Config) ->
 what_looks_is_left_out(Config) ->
     Modules = fun() -> asked_node:asked(Config, ertslab_audit_node, modules, [#{node => "sick@127.0.0.1", cookie => "live"}]) end,
     Before = Modules(),
-    {module, diagnose_probe} = asked_node:asked(Config, erpc, call, ['sick@127.0.0.1', code, ensure_loaded, [diagnose_probe]]),
+    {module, diagnose_probe} = peer:call(proplists:get_value(sick, Config), code, ensure_loaded, [diagnose_probe]),
     ?assertEqual([File || {File, _} <- Before], [File || {File, _} <- Modules()]).
 
 advise(Words) -> ["advise", "--node", asked_node:name(), "--cookie", "live" | Words].
