@@ -1079,18 +1079,20 @@ copied_bytes(Pid, Depth) ->
     end.
 
 %% The bytes of the largest persistent term, or of all of them where that is little enough, or too much to go over. Those of OTP itself
-%% are in no message.
+%% and of this application are in no message.
 least_of_terms(Depth) ->
     #{memory := All} = persistent_term:info(),
     case Depth * All =< ?COPIED_TERMS orelse All > ?SIZED_TERMS of
         true -> All;
         false ->
             erlang:system_info(wordsize)
-                * lists:max([0 | [erts_debug:flat_size(Term) || {Key, Term} <- persistent_term:get(), not is_of_otp(Key)]])
+                * lists:max([0 | [erts_debug:flat_size(Term) || {Key, Term} <- persistent_term:get(), not is_in_no_message(Key)]])
     end.
 
-is_of_otp({Module, _}) -> Module =:= prim_socket orelse Module =:= erl_features;
-is_of_otp(_) -> false.
+is_in_no_message({prim_socket, _}) -> true;
+is_in_no_message({erl_features, _}) -> true;
+is_in_no_message({diagnose_node, _, _, _}) -> true;
+is_in_no_message(Key) -> Key =:= diagnose_known_faults.
 
 %% @doc What waits in a mailbox, by tags and arities of a sample, never by contents: of one that is not too large to be copied. A constant
 %% that each message refers to has so many bytes at most.
