@@ -46,7 +46,7 @@ control(#{role := control}) -> <<"">>;
 control(Row) -> ertslab_report_wording:floor_text(Row).
 
 %% The column of the ratio shows the direction of a change.
-verdict(_, #{ratio := none, verdict := Verdict}) when Verdict =:= unsure -> <<"">>;
+verdict(_, #{ratio := none, verdict := Verdict}) when Verdict =/= varying, Verdict =/= changed, Verdict =/= same -> <<"">>;
 verdict(Plan, #{verdict := unsure} = Row) -> ertslab_report_wording:outcome_text(Plan, Row);
 verdict(Plan, Row) -> ertslab_report_wording:verdict_text(Plan, Row).
 

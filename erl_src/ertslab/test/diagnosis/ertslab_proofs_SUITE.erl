@@ -367,7 +367,7 @@ nothing() ->
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0, unlooked => not_asked,
       counts => [{0, counts(1)}], files => unknown, reloads => unknown, transactions => unknown, mapped => unknown,
       traced => unknown, not_accepted => unknown, losses => unknown, reads => [], left_sockets => unknown, piles => unknown, starting => unknown, stopping => none,
-      unanswered => unknown, places => unknown, logging => unknown, arrivals => [], stalls => [], throttled => none,
+      unanswered => unknown, places => unknown, logging => unknown, arrivals => [], stalls => [], endings => [], throttled => none,
       awaited => [], lookups => none, native_times => none, nagle_delays => #{looks => 10, asked => 0, held => 0, labels => []},
       flaps => #{ms => 3000, by => none, nodes => []}, makers => none, retries => none,
       births => none, long_runs => [], starts => unknown,
@@ -396,5 +396,5 @@ suspect(More) ->
 group(More) ->
     maps:merge(#{label => unknown, members => [#{pid => ~"<0.9.0>", name => ''}, #{pid => ~"<0.10.0>", name => ''}], kin => [],
                  count => 100, heap_bytes => 0, used_bytes => 0, large => 0, large_heap_bytes => 0, holding => 0, held_bytes => 0,
-                 holding_heap_bytes => 0, deep => 0, messages => 0, behind => 0, behind_messages => 0, deepest => 0, ready => 0,
+                 holding_heap_bytes => 0, laden => 0, laden_bytes => 0, deep => 0, messages => 0, behind => 0, behind_messages => 0, deepest => 0, ready => 0,
                  suspended => 0, sample => not_asked}, More).
