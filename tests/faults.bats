@@ -370,7 +370,8 @@ no_source() {
 # toy_base: a base build whose emulator is one C file; planted NAME CODE: a variant whose patch replaces its code.
 toy_base() {
     BASE=$BATS_TEST_TMPDIR/base
-    mkdir -p "$BASE"/pristine/{erts/emulator,make} "$BASE/tree/bin/toy"
+    mkdir -p "$BASE"/pristine/{erts/emulator/asmjit,make} "$BASE/tree/bin/toy"
+    touch "$BASE/pristine/erts/emulator/asmjit/asmjit.h"
     echo "int answer(void) { return 41; }" >"$BASE/pristine/erts/answer.c"
     printf 'opt:\n\tcc -c -o "$(ERL_TOP)/bin/toy/beam.smp" ../answer.c\n' >"$BASE/pristine/erts/emulator/Makefile"
     find "$COPY/otp_patches" -name '*.patch' -delete
