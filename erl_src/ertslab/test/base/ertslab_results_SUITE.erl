@@ -88,7 +88,13 @@ a_path_is_absolute_from_here_or_home(_) ->
 
 paths_are_of_the_checkout(_) ->
     Top = os:getenv("ERTSLAB_TOP"),
-    ?assertEqual({true, "./ertslab", Top}, {ertslab_paths:is_checkout(), ertslab_paths:program(), ertslab_paths:top()}),
+    ?assertEqual({true, "./ertslab", Top}, {ertslab_paths:is_checkout(), ertslab_paths:written(), ertslab_paths:top()}),
+    %% What is to be typed works from the current folder.
+    {ok, Here} = file:get_cwd(),
+    ?assertEqual(filename:join(Top, "ertslab"), ertslab_paths:program()),
+    ok = file:set_cwd(Top),
+    ?assertEqual("./ertslab", ertslab_paths:program()),
+    ok = file:set_cwd(Here),
     ?assertEqual([filename:join([Top, "build", "erl"]), filename:join([Top, "build", "log", "a"]), filename:join([Top, "results", "b"])],
                  [ertslab_paths:build("erl"), ertslab_paths:log("a"), ertslab_paths:results("b")]).
 
