@@ -58,7 +58,7 @@ build_first_part() {
     [[ ! -f $BASE/complete && ! -f $BASE/first_part ]] || return 0
     step "Unpacking OTP $OTP_VERSION" 15 unpack_source
     step "Configuring OTP $OTP_VERSION" 20 configure_beside "$2"
-    step "Building the first part of OTP $OTP_VERSION" 140 make_first_part
+    step "Building the first part of OTP $OTP_VERSION" 110 make_first_part
     step "Installing the first part of OTP $OTP_VERSION" 5 install_first_part
     touch "$BASE/first_part"
 }
