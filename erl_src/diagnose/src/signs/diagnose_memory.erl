@@ -15,8 +15,8 @@ of_node(Look) -> beside(Look) ++ beside_processes(Look) ++ large_terms(Look) ++ 
 beside(#{binaries_beside := #{bytes := Bytes, tables := Seen} = Beside, memory := #{total := Total}, processes := Processes} = Look) ->
     Tables = [with_growth(Table, Look) || Table <- Seen],
     AreMost = Bytes >= ?MOST_BYTES andalso 2 * Bytes >= Total,
-    Grows = [Table || #{bytes := Of, bytes_a_second := More} = Table <- Tables, Bytes >= ?GROWING_BYTES, Of >= ?GROWING_BYTES,
-                      4 * Of >= Total, More * ?GROWS_TO_LIMIT_S >= Total] =/= [],
+    Grows = Bytes >= ?GROWING_BYTES
+        andalso lists:any(fun(Table) -> is_map_key(bytes_a_second, Table) andalso diagnose_tables:is_fast(Table, Total) end, Tables),
     %% Much more than there is cannot be there.
     Buffers = case Beside of
                   #{buffers := #{bytes := Of} = All} when 2 * Of >= Bytes, Of =< 2 * Bytes, Tables =:= [] -> All#{bytes := min(Of, Bytes)};

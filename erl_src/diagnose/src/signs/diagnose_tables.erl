@@ -1,7 +1,7 @@
 %% @doc From ETS tables to signs: large ones, those that are kept fixed, keys with many rows, and those for which many wait. Pure.
 -module(diagnose_tables).
 
--export([of_node/1, rows_a_second/3, only_growing/1]).
+-export([of_node/1, rows_a_second/3, only_growing/1, is_fast/2]).
 
 -export_type([grown/0]).
 
@@ -28,7 +28,7 @@ large_or_growing(Look) ->
     case {large_table(Look, Growing), Growing} of
         {[], [_ | _]} ->
             [sign(large_ets_table, Evidence, [ended_advice(Evidence), grows_advice(Evidence)], diagnose_proof:look())
-             || {_, _, _, Of} <- Growing, Evidence <- [with_ended(Of, Look)]];
+             || Of <- Growing, Evidence <- [with_ended(Of, Look)]];
         {[], []} -> large_tables(Look);
         {[_ | _] = Large, _} -> Large
     end.
@@ -55,10 +55,13 @@ grows_advice(Rates) ->
 
 %% Those that only grow, and fast, with what they have and get.
 growing(#{memory := #{total := Total}} = Look) ->
-    [{Name, Owner, maps:with([reads, fell, rows_a_second, bytes_a_second], Table), Table#{total_bytes => Total}}
-     || #{name := Name, owner := Owner, bytes := Bytes, bytes_a_second := More} = Table <- only_growing(Look),
-        Bytes >= ?GROWING_BYTES, 4 * Bytes >= Total, More * ?GROWS_TO_LIMIT_S >= Total];
+    [Table#{total_bytes => Total} || Table <- only_growing(Look), is_fast(Table, Total)];
 growing(#{}) -> [].
+
+%% @doc Whether it has much of all memory, and gets as much as that within the time.
+-spec is_fast(#{bytes := non_neg_integer(), bytes_a_second := integer(), _ => _}, Total :: non_neg_integer()) -> boolean().
+is_fast(#{bytes := Bytes, bytes_a_second := More}, Total) ->
+    Bytes >= ?GROWING_BYTES andalso 4 * Bytes >= Total andalso More * ?GROWS_TO_LIMIT_S >= Total.
 
 %% @doc Tables that had more rows all the time, and for long.
 -spec only_growing(diagnose_types:look()) -> [grown()].
@@ -123,7 +126,8 @@ large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}, Grow
               end,
               " Large values stored as binaries are not copied at each look-up."], diagnose_proof:look())
      || #{name := Name, owner := Owner, bytes := Bytes} = Table <- Tables, Bytes >= ?MOST_BYTES, 2 * Bytes >= Total,
-        Rates <- lists:sublist([R || {N, O, R, _} <- Growing, N =:= Name, O =:= Owner] ++ [#{}], 1)];
+        Rates <- lists:sublist([maps:with([reads, fell, rows_a_second, bytes_a_second], One)
+                                || #{name := N, owner := O} = One <- Growing, N =:= Name, O =:= Owner] ++ [#{}], 1)];
 large_table(#{}, _Growing) -> [].
 
 ended_advice(Table) ->

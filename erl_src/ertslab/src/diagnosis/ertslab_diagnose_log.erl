@@ -15,9 +15,8 @@
 %% @doc Looks until it is interrupted, or has made that many looks. If already the first look fails, that is a failure. Nothing stays on
 %% the node between two looks, so others can look at it.
 -spec watch(file:filename(), diagnose:options(), #{every => pos_integer(), looks => pos_integer(), _ => _}) -> ok.
-watch(File, #{node := Node} = Asked, Options) ->
-    Watch = #{asked => Asked, every => maps:get(every, Options, ?EVERY_MS), most => maps:get(looks, Options, unbounded),
-              open => fun() -> ertslab_watch_log:open(File, #{node => atom_to_binary(Node)}) end},
+watch(File, Asked, Options) ->
+    Watch = #{asked => Asked, file => File, every => maps:get(every, Options, ?EVERY_MS), most => maps:get(looks, Options, unbounded)},
     ertslab_folder_lock:on(File, fun() ->
                                          Log = opened(Watch),
                                          io:format(standard_error, "The looks go to ~ts; this draws them: ~ts report ~ts~n",
@@ -25,7 +24,7 @@ watch(File, #{node := Node} = Asked, Options) ->
                                          looks(Watch, Log, #{made => 0, gone => 0, due => erlang:monotonic_time(millisecond)})
                                  end).
 
-opened(#{open := Open}) -> Open().
+opened(#{file := File, asked := #{node := Node}}) -> ertslab_watch_log:open(File, #{node => atom_to_binary(Node)}).
 
 %% `gone': how many looks were made when the node was gone last.
 looks(#{asked := Asked} = Watch, Log, #{made := Made, gone := Gone} = State) ->
