@@ -5,7 +5,7 @@
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
               table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0,
               traced/0,
-              beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, large_code/0, file_owners/0, asks/0, starts/0, parent/0, programs/0,
+              beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, large_code/0, file_owners/0, asks/0, waiting/0, starts/0, parent/0, programs/0,
               lasting/0, stall/0, throttled/0,
               wakes/0, ticks/0,
               long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, losses/0, reads/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
@@ -129,7 +129,7 @@
                      reductions := float() | unknown,
                      samples := [sample()],
                      answer_ms := non_neg_integer() | unknown,
-                     waiting := [{Shape :: binary(), Times :: pos_integer()}] | too_large | not_looked,
+                     waiting := waiting(),
                      from => [{mfa() | atom(), Count :: pos_integer()}],
                      scans => boolean(),
                      stays := boolean(),
@@ -155,12 +155,14 @@
 %% it works on messages. depth_at_work: the usual one of the looks at which it works. growth, reductions: a second.
 %% answer_ms: how long it took to answer, in the median of the samples. waiting: tags and arities of a sample of its messages, the most
 %% frequent first; with from, of some that came, and what some of their senders are. scans: in the rules alone, whether one of its receives
-%% goes through all that waits. stays: not if the youngest was taken within a tenth of
-%% a second, where fewer than ?DEEP wait. held_bytes: of binaries outside the heap, each as often as it is referred to; binaries: each
+%% goes through all that waits. stays: not if the two youngest were taken within a
+%% tenth of a second, where fewer than ?DEEP wait. held_bytes: of binaries outside the heap, each as often as it is referred to; binaries: each
 %% once. kept_growth: of what survives collections, a second. times_out: its callbacks may return a time-out. min_heap_bytes: what its heap may not fall below. The bytes of a process with a deep mailbox are unknown. not_traced: others were
 %% larger, it did not answer at once, somebody else traces it, or it ended. not_needed: it has only worked. table_scans: at so many looks
 %% it had a table of ETS gone through, and the function that did. states_of: for whom it waited at so many looks in a request of sys, such
 %% as sys:get_state/1.
+
+-type waiting() :: [{Shape :: binary(), Times :: pos_integer()}] | too_large | not_looked.
 
 -type asks() :: [#{pid := binary(), name := atom(), in := frame() | none, for := answer | start | stop | lent | program | data | repair,
                   label := mfa() | unknown, at => binary() | unknown}].

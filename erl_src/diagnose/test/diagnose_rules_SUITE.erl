@@ -64,7 +64,8 @@
          kinds_that_timers_wake_are_told_of/1, transactions_that_begin_again_are_told_of/1,
          tables_that_are_kept_fixed_are_told_of/1, keys_with_many_rows_are_told_of/1, heaps_that_are_mapped_are_told_of/1,
          many_that_collect_are_told_of/1,
-         functions_of_a_busy_node_are_told/1, data_that_each_has_are_told_of/1, mailbox_that_is_emptied_is_none_too_deep/1,
+         functions_of_a_busy_node_are_told/1, data_that_each_has_are_told_of/1, mailbox_that_is_emptied_is_none_too_deep/1, own_answers_are_no_waiting_messages/1,
+         deep_callbacks_of_an_unknown_server_are_seen/1,
          logs_that_are_dumped_all_the_time_are_told_of/1, who_does_not_give_way_is_told_of/1,
          who_holds_the_schedulers_may_be_untold/1, who_is_seldom_seen_is_unknown/1, long_runs_are_seen/1,
          who_waits_for_an_end_is_told_of/1, who_waits_for_the_world_outside_is_told_of/1, waits_for/1, arrivals_of_one/2, traces_of_others/0,
@@ -184,7 +185,8 @@ all() ->
      servers_of_their_own_are_told_of, collections_that_are_asked_for_are_said_to_be,
      who_does_not_give_way_is_told_of, who_holds_the_schedulers_may_be_untold, who_is_seldom_seen_is_unknown,
      long_runs_are_seen, data_that_each_has_are_told_of,
-     mailbox_that_is_emptied_is_none_too_deep, logs_that_are_dumped_all_the_time_are_told_of,
+     mailbox_that_is_emptied_is_none_too_deep, own_answers_are_no_waiting_messages, deep_callbacks_of_an_unknown_server_are_seen,
+     logs_that_are_dumped_all_the_time_are_told_of,
      who_waits_for_the_world_outside_is_told_of, who_is_deep_in_a_callback_is_known_for_a_server,
      who_sleeps_is_said_to_sleep, who_copies_a_binary_at_each_step_is_told_so,
      who_waits_for_an_end_is_told_of,
@@ -4344,6 +4346,25 @@ messages_that_do_not_wait_long_are_none_too_many(_) ->
     _ = [Pid ! {make_ref(), Other} || Pid <- [Kept, Passing], _ <- lists:seq(1, 60)],
     ?assertEqual([true, false], [diagnose_probe:stays(Pid, 0) || Pid <- [Kept, Passing]]),
     _ = [exit(Pid, kill) || Pid <- [Kept, Passing, Other]].
+
+%% The youngest message of a server may be the answer to its own call, which it takes at once.
+own_answers_are_no_waiting_messages(_) ->
+    Server = spawn(fun() -> receive go -> receive answer -> receive never -> ok end end end end),
+    _ = [Server ! {call, N} || N <- lists:seq(1, 20)],
+    Server ! answer,
+    _ = erlang:send_after(30, Server, go),
+    Stays = diagnose_probe:stays(Server, 0),
+    ?assertEqual({message_queue_len, 20}, process_info(Server, message_queue_len)),
+    exit(Server, kill),
+    ?assert(Stays).
+
+%% OTP 25 tells nothing of what a server with a larger heap began as: calls are taken only by one.
+deep_callbacks_of_an_unknown_server_are_seen(_) ->
+    Deep = [{gen, do_call, 4}, {gen_server, call, 3} | [{m, f, N} || N <- lists:seq(1, 6)]],
+    Suspect = suspect(#{usual_depth => 40, least_depth => 39, label => unknown, waiting => [{<<"call of reload">>, 39}],
+                        samples => [{running, Deep, 20}, {waiting, Deep, 10}]}),
+    ?assertMatch([{deep_mailbox, #{messages := 40}}], findings(Suspect, [])),
+    ?assertEqual([], findings(Suspect#{waiting := [{<<"{tick, _}">>, 39}]}, [])).
 
 %% It collects in full, and has no more garbage than came since.
 what_was_swept_is_alive(_) ->

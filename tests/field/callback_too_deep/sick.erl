@@ -5,7 +5,7 @@
 -export([start/0, init/1, handle_call/3, handle_cast/2, request/0, is_stale/1]).
 
 start() ->
-    _ = [ok = file:write_file("module" ++ integer_to_list(N), "x") || N <- lists:seq(1, 300)],
+    _ = [ok = file:write_file("module" ++ integer_to_list(N), "x") || N <- lists:seq(1, 1000)],
     {ok, _} = gen_server:start({local, code_reloader}, ?MODULE, [], []),
     _ = [spawn(?MODULE, request, []) || _ <- lists:seq(1, 40)],
     timer:sleep(1000),
@@ -26,7 +26,7 @@ reloaded(State) ->
     case Stale of [] -> ok end.
 
 compiled(State) ->
-    Found = lists:filter(fun ?MODULE:is_stale/1, lists:seq(1, 300)),
+    Found = lists:filter(fun ?MODULE:is_stale/1, lists:seq(1, 1000)),
     Found ++ State.
 
 is_stale(N) ->

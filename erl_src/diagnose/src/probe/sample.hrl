@@ -1028,26 +1028,25 @@ waiting(Calls) ->
 
 labelled_soon(Pid) -> case within(fun() -> labelled(Pid) end, now_ms() + ?AT_ONCE_MS) of silent -> unknown; Label -> Label end.
 
-%% @doc Whether the youngest message still waits after a tenth of a second. Where it does not, none waits long: the process keeps up
-%% with those who send, who wait for each other by a credit or a window. (Of messages that are equal it cannot be told.)
+%% @doc Whether one of the two youngest messages still waits after a tenth of a second. Where none does, none waits long: the process keeps
+%% up with those who send, who wait for each other by a credit or a window. The very youngest may be the answer that the process itself
+%% waits for, and takes at once. (Of messages that are equal it cannot be told.)
 -spec stays(pid(), Constant :: non_neg_integer()) -> boolean() | unknown.
 stays(Pid, Constant) ->
-    case youngest(Pid, Constant) of
+    case hashes(Pid, Constant) of
         unknown -> unknown;
-        {Youngest, _} ->
+        Before ->
             wait(?STAYS_MS),
-            case youngest(Pid, Constant) of
+            case hashes(Pid, Constant) of
                 unknown -> unknown;
-                {_, Waiting} -> lists:member(Youngest, Waiting)
+                After -> lists:any(fun(Hash) -> lists:member(Hash, After) end, lists:sublist(lists:reverse(Before), 2))
             end
     end.
 
-youngest(Pid, Constant) ->
+%% The oldest first.
+hashes(Pid, Constant) ->
     case messages(Pid, depth(Pid), Constant) of
-        [_ | _] = Messages ->
-            Hashes = [erlang:phash2(Message, 1 bsl 32) || Message <- Messages],
-            {lists:last(Hashes), Hashes};
-        [] -> {none, []};
+        Messages when is_list(Messages) -> [erlang:phash2(Message, 1 bsl 32) || Message <- Messages];
         _ -> unknown
     end.
 

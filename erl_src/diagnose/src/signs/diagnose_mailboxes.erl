@@ -4,7 +4,8 @@
 -export([of_process/3, of_group/2, asks/1, lent_in_circle/1, lent_circle_advice/2, disk_advice/0, file_advice/0, is_held_up_in_a_send/1]).
 
 -import(diagnose_sign, [sign/4, process/1, in/1, rounded/1]).
--import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, is_of_behaviour/1, waited/1, only_waits/1, in_callback/1, most_worked_in/1]).
+-import(diagnose_samples, [looks/1, looks_in/2, most_seen/1, is_of_behaviour/1, waited/1, only_waits/1, in_callback/1, are_for_a_server/1,
+                           most_worked_in/1]).
 -import(diagnose_wording, [label/1]).
 
 -include("../diagnose_bounds.hrl").
@@ -248,13 +249,6 @@ asks(#{asks := Asks}) ->
 is_circle(#{pid := Pid, asks := [_ | _] = Asks}) ->
     lists:member(maps:get(pid, lists:last(Asks)), [Pid | [P || #{pid := P} <- lists:droplast(Asks)]]);
 is_circle(#{}) -> false.
-
-%% Nothing else than the loop of a behaviour, or of who prints for others, takes such messages.
-are_for_a_server([_ | _] = Shapes) ->
-    2 * lists:sum([Times || {Shape, Times} <- Shapes,
-                            lists:any(fun(Kind) -> begins_with(Shape, Kind) end, ["call of ", "cast of ", "{io_request, "])])
-        >= lists:sum([Times || {_, Times} <- Shapes]);
-are_for_a_server(_) -> false.
 
 begins_with(Text, Beginning) -> string:prefix(Text, Beginning) =/= nomatch.
 

@@ -1,7 +1,7 @@
 %% @doc Which functions a process was in, by samples of its stack. Pure.
 -module(diagnose_samples).
 
--export([looks/1, working/1, waited/1, only_waits/1, calling/1, in_callback/1, looks_in/2, looks_through/2,
+-export([looks/1, working/1, waited/1, only_waits/1, calling/1, in_callback/1, are_for_a_server/1, looks_in/2, looks_through/2,
          most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, most_worked_in/1, worked_in/1, walk/1]).
 
 -include("../diagnose_bounds.hrl").
@@ -112,16 +112,27 @@ only_waits(Samples) ->
 calling(Samples) -> looks_in(Samples, fun({Module, Function, _}) -> Module =:= gen andalso Function =:= do_call end).
 
 %% @doc At how many looks a behaviour, which takes every message, was in what its module does with one, also if that waits in a call.
--spec in_callback(#{samples := [diagnose_types:sample()], label := mfa() | unknown, _ => _}) -> non_neg_integer().
-in_callback(#{samples := Samples, label := Label}) -> looks([Sample || {_, Stack, _} = Sample <- Samples, is_in_callback(Stack, Label)]).
+-spec in_callback(#{samples := [diagnose_types:sample()], label := mfa() | unknown, waiting := diagnose_types:waiting(), _ => _}) ->
+          non_neg_integer().
+in_callback(#{samples := Samples, label := Label, waiting := Waiting}) ->
+    IsBehaviour = is_init(Label) orelse Label =:= unknown andalso are_for_a_server(Waiting),
+    looks([Sample || {_, Stack, _} = Sample <- Samples, is_in_callback(Stack, IsBehaviour)]).
 
-is_in_callback(Stack, Label) ->
+is_in_callback(Stack, IsBehaviour) ->
     case lists:splitwith(fun(Frame) -> not is_of_behaviour(Frame) end, lists:dropwhile(fun is_of_behaviour/1, Stack)) of
         {[_ | _], [{Module, _, _} | _]} -> Module =/= proc_lib;
         %% The frames of the behaviour lie below those that the VM tells of.
-        {[_ | _], []} -> length(Stack) >= ?TOLD_FRAMES andalso is_init(Label);
+        {[_ | _], []} -> length(Stack) >= ?TOLD_FRAMES andalso IsBehaviour;
         {[], _} -> false
     end.
+
+%% @doc Whether most of what waits is taken only by the loop of a behaviour, or by who prints for others.
+-spec are_for_a_server(diagnose_types:waiting()) -> boolean().
+are_for_a_server([_ | _] = Shapes) ->
+    2 * lists:sum([Times || {Shape, Times} <- Shapes,
+                            lists:any(fun(Kind) -> string:prefix(Shape, Kind) =/= nomatch end, ["call of ", "cast of ", "{io_request, "])])
+        >= lists:sum([Times || {_, Times} <- Shapes]);
+are_for_a_server(_) -> false.
 
 %% What a behaviour is known by.
 is_init({_, init, 1}) -> true;
