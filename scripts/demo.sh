@@ -30,22 +30,39 @@ has_erlang() {
     ((${release:-0} >= OLDEST_OTP))
 }
 
-# start_compiling: compiles our applications in the background, while OTP's configure uses one core. The installed Erlang compiles those
-# that a comparison needs.
-start_compiling() {
-    said=$(mktemp)
-    set -m # a process group of its own, which goes with this shell
-    "$TOP/scripts/erl.sh" --installed >"$said" 2>&1 </dev/null &
-    compiler=$!
-    set +m
-    # shellcheck disable=SC2064  # the process of now is meant
-    trap "kill -- -$compiler 2>/dev/null || true; rm -f '$said'" EXIT
+# install_first: what OTP's build needs. sudo may ask for a password, so it installs all at once, while somebody is there.
+install_first() {
+    if ((EUID == 0)); then
+        "$TOP/scripts/deps.sh" --otp
+    else
+        "$TOP/scripts/deps.sh"
+    fi
 }
 
-# end_compiling: whether it was successful.
-end_compiling() {
+# prepare COMPILES: installs the other packages; then the installed Erlang compiles those of our applications that a comparison needs, if
+# COMPILES is yes. An installation is not cut short, since dpkg would have to be repaired.
+prepare() {
+    (trap '' INT TERM HUP && exec "$TOP/scripts/deps.sh")
+    if [[ $1 == yes ]] && has_erlang; then
+        "$TOP/scripts/erl.sh" --installed
+    fi
+}
+
+# start_preparing COMPILES: in the background, while OTP's configure uses one core.
+start_preparing() {
+    said=$(mktemp)
+    set -m # a process group of its own, which goes with this shell
+    prepare "$1" >"$said" 2>&1 </dev/null &
+    preparing=$!
+    set +m
+    # shellcheck disable=SC2064  # the process of now is meant
+    trap "kill -- -$preparing 2>/dev/null || true; wait $preparing || true; rm -f '$said'" EXIT
+}
+
+# end_preparing: whether it was successful.
+end_preparing() {
     local status=0
-    wait "$compiler" || status=$?
+    wait "$preparing" || status=$?
     ((status == 0)) || cat "$said" >&2
     rm -f "$said"
     trap - EXIT
@@ -61,15 +78,13 @@ compile_all() {
 
 # first_table RELEASE VARIANTS: as soon as these are built.
 first_table() {
-    local background=no compiler said
-    if ! has_root && has_erlang; then
-        background=yes
-        start_compiling
-    fi
+    local compiles=yes preparing said
+    ! has_root || compiles=no
+    install_first
+    start_preparing "$compiles"
     "$TOP/scripts/otp.sh" --demo --otp "$1" --vm "$2"
-    if [[ $background == yes ]]; then
-        end_compiling || exit 1
-    else
+    end_preparing || exit 1
+    if [[ $compiles == no ]] || ! has_erlang; then
         compile_all
     fi
     compare_hibernation "$1" "$2" --quick
@@ -100,8 +115,8 @@ main() {
     done
     [[ $release =~ ^[0-9]+$ ]] || misuse "'$release' is not an OTP release"
     check_release "$release"
-    "$TOP/scripts/deps.sh"
     if is_built "$release" tuned; then
+        "$TOP/scripts/deps.sh"
         "$TOP/scripts/otp.sh" --demo --otp "$release" --vm "$first,tuned"
         compile_all
         compare_hibernation "$release" "$first,tuned" --pairs 12

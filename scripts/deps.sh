@@ -4,10 +4,11 @@ set -euo pipefail
 # shellcheck source=scripts/lib/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.bash"
 
-# Building OTP and the native code.
-BUILD_PACKAGES=(build-essential autoconf ccache git patch xz-utils libncurses-dev
-    libssl-dev ca-certificates debian-archive-keyring rebar3 advancecomp
-    cmake libatomic-ops-dev libbenchmark-dev)
+# Building OTP.
+OTP_PACKAGES=(build-essential autoconf ccache patch xz-utils libncurses-dev
+    libssl-dev ca-certificates debian-archive-keyring)
+# Building all else: revisions of OTP, the Erlang applications and the native code.
+BUILD_PACKAGES=(git rebar3 advancecomp cmake libatomic-ops-dev libbenchmark-dev)
 # Measuring and drawing; Elixir compiles experiments that are written in it.
 RUN_PACKAGES=(gnuplot-nox libncurses6 openssl
     linux-perf valgrind libdevel-nytprof-perl nghttp2-client elixir)
@@ -25,13 +26,14 @@ usage() {
     cat <<'USAGE'
 Example: ./build.sh deps --test
 
-Usage: ./build.sh deps [--dry-run] [--test] [--docker] [--arm64] [--runtime]
+Usage: ./build.sh deps [--dry-run] [--test] [--docker] [--arm64] [--otp | --runtime]
 
 Installs the Debian packages that are missing; if you are not root, with sudo.
   --dry-run  only print what would be installed
   --test     also what './build.sh test' needs, openssh-server among it
   --docker   also what './build.sh docker' needs
   --arm64    also what './build.sh test --arch arm64' needs
+  --otp      only what building OTP needs
   --runtime  only what running a built tree needs
 USAGE
 }
@@ -62,13 +64,14 @@ install_packages() {
 }
 
 main() {
-    local dry_run=no wanted=("${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}") missing
+    local dry_run=no wanted=("${OTP_PACKAGES[@]}" "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}") missing
     while (($#)); do
         case $1 in
             --dry-run) dry_run=yes ;;
             --test) wanted+=("${TEST_PACKAGES[@]}") ;;
             --docker) wanted+=("${DOCKER_PACKAGES[@]}") ;;
             --arm64) wanted+=("${ARM64_PACKAGES[@]}") ;;
+            --otp) wanted=("${OTP_PACKAGES[@]}") ;;
             --runtime) wanted=("${RUN_PACKAGES[@]}") ;;
             -h | --help) usage; exit 0 ;;
             *) misuse "unknown option '$1'" ;;

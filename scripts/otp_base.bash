@@ -12,13 +12,14 @@ APPLICATIONS=(asn1 common_test compiler crypto dialyzer edoc erl_interface eunit
 
 # The compiler flags: OTP's own choice, which OTP turns into -O3 for the emulator, and functions aligned to cache
 # lines. Without the alignment, a patch shifts all code behind it within its cache lines, which alone changed times by
-# up to a fifth. (Linux has CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B for that.)
-COMPILER_FLAGS='-g -O2 -falign-functions=64'
+# up to a fifth. (Linux has CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B for that.) Debug information of level 1 has functions and
+# lines, which is what perf and valgrind show; complete one costs a fifth of the compiler's time. (The type debug has it.)
+COMPILER_FLAGS='-g1 -O2 -falign-functions=64'
 
 # The C++ files, those of the JIT and its assembler, begin with a precompiled header, without which they take twice as long. Complete
-# debug information would hold addresses of that header, so the same sources would not give the same bytes; that of level 1 has
-# functions and lines. ccache needs -fpch-preprocess to compare the text of files with such a header.
-CXX_FLAGS="$COMPILER_FLAGS -g1 -fpch-preprocess"
+# debug information would hold addresses of that header, so the same sources would not give the same bytes. ccache needs
+# -fpch-preprocess to compare the text of files with such a header.
+CXX_FLAGS="$COMPILER_FLAGS -fpch-preprocess"
 
 # No profile-guided optimisation, even if a configure would choose it (those of 27 and 29 end with USE_PGO=false). It
 # trains on this machine's timing, so no two builds would be alike, and a variant would be measured with another
