@@ -40,8 +40,9 @@ install_first() {
 }
 
 # prepare COMPILES: installs the other packages; then the installed Erlang compiles those of our applications that a comparison needs, if
-# COMPILES is yes. An installation is not cut short, since dpkg would have to be repaired.
+# COMPILES is yes. An installation is not cut short, since dpkg would have to be repaired: this shell ends after it.
 prepare() {
+    trap 'exit 130' INT TERM HUP
     (trap '' INT TERM HUP && exec "$TOP/scripts/deps.sh")
     if [[ $1 == yes ]] && has_erlang; then
         "$TOP/scripts/erl.sh" --installed

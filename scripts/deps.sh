@@ -89,7 +89,7 @@ main() {
         install_packages "${missing[@]}"
     else
         open_log
-        step "Installing ${#missing[@]} Debian packages" 60 install_packages "${missing[@]}"
+        step "Installing ${#missing[@]} Debian packages" $((5 + 2 * ${#missing[@]})) install_packages "${missing[@]}"
     fi
 }
 

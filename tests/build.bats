@@ -92,6 +92,17 @@ toy_source() {
     [[ $output == "All Debian packages are there." || $output == "Would install: "* ]]
 }
 
+@test "deps --otp names fewer packages than deps" {
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    printf '#!/bin/sh\n' >"$BATS_TEST_TMPDIR/bin/dpkg-query" # nothing is installed
+    chmod +x "$BATS_TEST_TMPDIR/bin/dpkg-query"
+    run env "PATH=$BATS_TEST_TMPDIR/bin:$PATH" "$COPY/build.sh" deps --dry-run --otp
+    [ "$status" -eq 0 ]
+    [[ $output == "Would install: "*build-essential* && $output != *rebar3* && $output != *gnuplot* ]]
+    run env "PATH=$BATS_TEST_TMPDIR/bin:$PATH" "$COPY/build.sh" deps --dry-run
+    [[ $output == "Would install: "*build-essential*rebar3*gnuplot* ]]
+}
+
 @test "an unsupported release is misuse, and the supported ones are named" {
     build otp --otp 24
     ends 2 "'24' is not supported; choose one of: $(releases | paste -sd' ')"
@@ -358,6 +369,19 @@ compiling_ends() {
     comes "$BATS_TEST_TMPDIR/compiling"
     kill $!
     compiling_ends
+}
+
+@test "a demo that ends does not cut the installation of packages short, and passes its failure on" {
+    instead deps "[[ \$* == --otp ]] && exit" "touch '$BATS_TEST_TMPDIR/installing'; sleep 2; touch '$BATS_TEST_TMPDIR/installed'"
+    instead erl
+    instead otp "until [[ -e '$BATS_TEST_TMPDIR/installing' ]]; do sleep 0.1; done" 'echo "otp fails" >&2; exit 1'
+    build demo
+    ends 1 "otp fails"
+    [ -e "$BATS_TEST_TMPDIR/installed" ]
+    instead otp
+    instead deps '[[ $* == --otp ]] || { echo "ertslab deps: no such package." >&2; exit 1; }'
+    build demo
+    ends 1 "ertslab deps: no such package."
 }
 
 @test "names of variants without a name are refused" {
