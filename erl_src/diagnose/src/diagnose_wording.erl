@@ -827,7 +827,8 @@ gives_back(#{gives_back := Back, collected := Collected, processes := Count, unl
      [[", unless ", lists:join(", ", Unless), " holds the same ones, too"] || Unless =/= []],
      to_see(Collected, Count)];
 gives_back(#{total_bytes := Total, asked := Asked}) ->
-    io_lib:format(", of the node's ~ts (~b were asked to measure this)", [bytes(Total), Asked]);
+    io_lib:format(", of the node's ~ts (~ts asked to measure this)",
+                  [bytes(Total), case Asked of 1 -> "it was"; _ -> [count(Asked), " were"] end]);
 gives_back(#{}) -> "".
 
 %% What each of them alone lets go stays.

@@ -191,11 +191,13 @@ has_deep_mailbox(_, _) -> [].
 
 %% What takes no part of a core worth mentioning is no reason that messages wait.
 scan_advice(#{scans := true}, #{collections := #{cores := Cores}} = Look) when Cores =< ?SCANS_LITTLE ->
-    case diagnose_schedulers:delayed(Look) =< ?HARDLY_DELAYED of
-        true ->
+    case diagnose_schedulers:delayed(Look) of
+        Delayed when Delayed =< ?HARDLY_DELAYED ->
             io_lib:format("The receive named below goes through all of them, but the node used ~.1f cores in all, so this is not why they wait:"
                           " first find out what the process waits for. ", [Cores]);
-        false -> scan_advice()
+        Delayed ->
+            io_lib:format("The receive named below goes through all of them. Whether they wait for this is unknown: for ~b % of the time that"
+                          " the node was ready to run, the machine did something else. Look again when it does less. ", [round(100 * Delayed)])
     end;
 scan_advice(#{scans := true}, _Look) -> scan_advice();
 scan_advice(#{}, _Look) -> "".
