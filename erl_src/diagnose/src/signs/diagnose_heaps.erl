@@ -61,9 +61,9 @@ long_advice(#{total_us := Total, why := Why}, Working) ->
             "Most of that time went to collections that somebody asked for (erlang:garbage_collect/0,1, or a purge of a module): ask for one"
             " only after large work. Or keep less in this process (its state, its process dictionary).";
         {false, true} ->
-            "It formats a large term as text at most looks: a log line, or the report of its own crash, which has the last message and"
-            " the state. Find out in the log whether it crashed, and mend that. format_status/1 of its module makes the report small,"
-            " and depth and chars_limit of logger_formatter limit every line.";
+            "It makes text of large terms at most looks. If that is a log line, or the report of its own crash (the log tells), format_status/1"
+            " of its module makes the report small, and depth and chars_limit of logger_formatter limit every line. If it is text that the"
+            " program wants, make it of fewer terms, piece by piece, and as binaries: a character in a list has 16 bytes.";
         {false, false} ->
             "Keep less in this process (its state, its process dictionary; use ETS, or a process that works and ends), or start it"
             " with a large heap: spawn_opt with min_heap_size, and with fullsweep_after if there are many full sweeps."

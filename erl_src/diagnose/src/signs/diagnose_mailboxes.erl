@@ -145,9 +145,9 @@ has_deep_mailbox(#{usual_depth := Depth, growth := Growth, queue := Queue, sampl
                {false, _} when map_get(for, hd(Asks)) =:= stop -> stop_advice();
                {false, _} when IsHalted -> halted_advice();
                {false, true} ->
-                   "It formats a term nearly all the time: a log event, or the report of a crash with its state and its queued messages."
-                   " Bound what is formatted (chars_limit and depth of logger_formatter, format_status/1 of the behaviour), and keep"
-                   " large terms out of reasons and events.";
+                   "It makes text of terms nearly all the time. If that is a log event, or the report of a crash with its state and its queued"
+                   " messages, bound it (chars_limit and depth of logger_formatter, format_status/1 of the behaviour), and keep large terms"
+                   " out of reasons and events. If not, make less text for each message, or have the sender make it.";
                {false, false} when IsSending -> sending_advice();
                {false, false} when Specific =/= [] -> hd(Specific);
                {false, false} when Flood =/= [] -> hd(Flood);
