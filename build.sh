@@ -51,6 +51,11 @@ if [[ ! $verb =~ ^[a-z]+(-[a-z]+)*$ || ! -x $here/scripts/$verb.sh ]]; then
     exit 2
 fi
 
+if [[ ! -d ${TMPDIR:-/tmp} || ! -w ${TMPDIR:-/tmp} ]]; then
+    echo "build.sh: nothing can be written below ${TMPDIR:-/tmp}; set TMPDIR to a folder for temporary files." >&2
+    exit 1
+fi
+
 # --NAME=VALUE is --NAME VALUE, as in ./ertslab.
 words=()
 for word; do

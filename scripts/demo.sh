@@ -40,10 +40,10 @@ install_first() {
 }
 
 # prepare COMPILES: installs the other packages; then the installed Erlang compiles those of our applications that a comparison needs, if
-# COMPILES is yes. An installation is not cut short, since dpkg would have to be repaired: this shell ends after it.
+# COMPILES is yes. It ends after an installation, which is not cut short.
 prepare() {
     trap 'exit 130' INT TERM HUP
-    (trap '' INT TERM HUP && exec "$TOP/scripts/deps.sh")
+    "$TOP/scripts/deps.sh"
     if [[ $1 == yes ]] && has_erlang; then
         "$TOP/scripts/erl.sh" --installed
     fi
@@ -56,8 +56,8 @@ start_preparing() {
     prepare "$1" >"$said" 2>&1 </dev/null &
     preparing=$!
     set +m
-    # shellcheck disable=SC2064  # the process of now is meant
-    trap "kill -- -$preparing 2>/dev/null || true; wait $preparing || true; rm -f '$said'" EXIT
+    # shellcheck disable=SC2064  # the process of now is meant: what is local is gone by then
+    trap "end_group $preparing 'Installing Debian packages'; rm -f '$said'" EXIT
 }
 
 # end_preparing: whether it was successful.

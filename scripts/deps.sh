@@ -49,18 +49,21 @@ missing_of() {
     done
 }
 
+# as_root COMMAND...: a session of its own takes no signal for the group of this shell. sudo may ask for a password on the terminal.
 as_root() {
     if ((EUID == 0)); then
-        "$@"
+        setsid --wait "$@"
     else
-        command -v sudo >/dev/null || fail "root is needed to install packages and sudo is missing; as root run: apt-get install $*"
         sudo "$@"
     fi
 }
 
+# An installation that is cut short has to be repaired by hand, so this ends after it, whatever comes meanwhile. Another installation,
+# such as that of security updates, ends within five minutes.
 install_packages() {
+    trap : INT TERM HUP
     as_root apt-get update
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"
 }
 
 main() {
@@ -85,6 +88,7 @@ main() {
     elif [[ $dry_run == yes ]]; then
         say "Would install: ${missing[*]}"
     elif ((EUID != 0)); then
+        command -v sudo >/dev/null || fail "root is needed to install packages and sudo is missing; as root run: apt-get install ${missing[*]}"
         # sudo may ask for a password, so its output stays on the terminal.
         install_packages "${missing[@]}"
     else

@@ -103,6 +103,23 @@ toy_source() {
     [[ $output == "Would install: "*build-essential*rebar3*gnuplot* ]]
 }
 
+@test "deps that is told to end does so after the installation of packages" {
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    printf '#!/bin/sh\n' >"$BATS_TEST_TMPDIR/bin/dpkg-query" # nothing is installed
+    printf '#!/bin/sh\nexec "$@"\n' >"$BATS_TEST_TMPDIR/bin/sudo"
+    # shellcheck disable=SC2016  # apt-get's argument is meant
+    printf '%s\n' '#!/bin/bash' '[[ " $* " != *" update "* ]] || exit 0' "touch '$BATS_TEST_TMPDIR/installing'; sleep 2; touch '$BATS_TEST_TMPDIR/installed'" \
+        >"$BATS_TEST_TMPDIR/bin/apt-get"
+    chmod +x "$BATS_TEST_TMPDIR"/bin/*
+    env "PATH=$BATS_TEST_TMPDIR/bin:$PATH" "$COPY/build.sh" deps --otp >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+    comes "$BATS_TEST_TMPDIR/installing"
+    kill $!
+    local status=0
+    wait $! || status=$?
+    [ -e "$BATS_TEST_TMPDIR/installed" ]
+    ((EUID != 0)) || [[ $status -eq 130 && $(<"$BATS_TEST_TMPDIR/said") == *"cannot be interrupted; waiting for the end." ]]
+}
+
 @test "an unsupported release is misuse, and the supported ones are named" {
     build otp --otp 24
     ends 2 "'24' is not supported; choose one of: $(releases | paste -sd' ')"
@@ -314,6 +331,11 @@ two words" ]
     refused 2 "OTP release '99' is not supported; choose one of: $DEFAULT_OTP"
 }
 
+@test "a folder for temporary files that is not there is named" {
+    run env "TMPDIR=$BATS_TEST_TMPDIR/none" "$COPY/build.sh" demo
+    refused 1 "nothing can be written below $BATS_TEST_TMPDIR/none; set TMPDIR to a folder for temporary files."
+}
+
 @test "a demo of no release is refused before anything is built" {
     build demo --otp all
     refused 2 "'all' is not an OTP release"
@@ -372,7 +394,7 @@ compiling_ends() {
 }
 
 @test "a demo that ends does not cut the installation of packages short, and passes its failure on" {
-    instead deps "[[ \$* == --otp ]] && exit" "touch '$BATS_TEST_TMPDIR/installing'; sleep 2; touch '$BATS_TEST_TMPDIR/installed'"
+    instead deps "[[ \$* == --otp ]] && exit" "trap : TERM; touch '$BATS_TEST_TMPDIR/installing'" "setsid --wait sleep 2; touch '$BATS_TEST_TMPDIR/installed'"
     instead erl
     instead otp "until [[ -e '$BATS_TEST_TMPDIR/installing' ]]; do sleep 0.1; done" 'echo "otp fails" >&2; exit 1'
     build demo

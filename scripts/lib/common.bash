@@ -112,6 +112,17 @@ show_progress() {
     fi
 }
 
+# end_group PID LABEL: tells this process group to end, and waits for it: an installation of packages is not cut short.
+end_group() {
+    kill -- "-$1" 2>/dev/null || true
+    for _ in {1..10}; do
+        kill -0 "$1" 2>/dev/null || return 0
+        sleep 0.1
+    done
+    say "$2 cannot be interrupted; waiting for the end." >&2
+    wait "$1" || true
+}
+
 # step LABEL SECONDS COMMAND...: runs COMMAND with its output in the log, and shows progress against the estimate. Its
 # shell holds the cache's lock, so that no other build starts while a killed one is still working. Processes that it
 # starts do not, because a compile server stays for a while.
@@ -124,8 +135,7 @@ step() {
     ("$@" 9>&-; exit) >>"$LOG" 2>&1 </dev/null &
     pid=$!
     set +m
-    # shellcheck disable=SC2064  # the pid of now is meant
-    trap "kill -- -$pid 2>/dev/null; exit 130" INT TERM HUP
+    trap 'end_group "$pid" "$label"; exit 130' INT TERM HUP
     while kill -0 "$pid" 2>/dev/null; do
         if ((SECONDS - started != shown)); then
             shown=$((SECONDS - started))
