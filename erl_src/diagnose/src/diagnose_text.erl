@@ -298,8 +298,7 @@ worked_in(#{suspects := Suspects, collections := Collections, starts := Starts})
     Short = case Starts of #{samples := Of} -> Of; _ -> [] end,
     Starter = most_started(Starts),
     [["Functions near the top of the stack in ", diagnose_wording:count(Looks), " looks at ", Which, ": ",
-      lists:join(", ", [[diagnose_wording:label(Function), io_lib:format(" (~b %)", [100 * Times div Looks])]
-                        || {Function, Times} <- lists:sublist(Functions, 3)]), By]
+      diagnose_wording:shares(Looks, diagnose_sign:counted(lists:sublist(Functions, 3))), By]
      || diagnose_work_time:cores(Collections) >= ?BUSY_CORES,
         {Which, Samples, By} <- [{"working processes", Watched, ""}, {"working processes that had just started", Short, Starter}],
         {Looks, [_ | _] = Functions} <- [diagnose_samples:worked_in(Samples)], Looks >= ?BUSY_LOOKS].

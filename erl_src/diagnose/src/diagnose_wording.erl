@@ -4,7 +4,7 @@
 -include("diagnose_bounds.hrl").
 
 -export([sentence/1, subject/1, label/1, warnings/2, unknown/2, unseen/1, unmeasured/1, error/1, count/1, bytes/1, reasons/1,
-         in_tables/1, is_kept_fixed/1, printable/1, end_reason/1]).
+         in_tables/1, shares/2, is_kept_fixed/1, printable/1, end_reason/1]).
 
 %% @doc The evidence of a sign, without whom it concerns.
 -spec sentence(diagnose_types:sign()) -> binary().
@@ -27,11 +27,12 @@ together(_, _) -> "".
 evidence(unresponsive, #{ms := Ms, messages := Messages}) ->
     io_lib:format("did not answer for ~.1f s~ts",
                   [Ms / 1000, [[", with ", count(Messages), " messages waiting when it last did"] || is_integer(Messages)]]);
-evidence(overloaded, #{ready := Ready, schedulers := Schedulers, offline := Offline, 'of' := Of}) ->
-    io_lib:format("is overloaded: at least ~ts processes are ready to run, for ~ts~ts~ts",
+evidence(overloaded, #{ready := Ready, schedulers := Schedulers, offline := Offline, 'of' := Of, looks := Looks, in := In}) ->
+    io_lib:format("is overloaded: at least ~ts processes are ready to run, for ~ts~ts~ts~ts",
                   [count(Ready), case Schedulers of 1 -> "1 scheduler"; _ -> [count(Schedulers), " schedulers"] end,
                    [[" (", count(Offline), " more ", case Offline of 1 -> "is"; _ -> "are" end, " offline)"] || Offline > 0],
-                   of_kinds(Of)]);
+                   of_kinds(Of),
+                   [["; functions near the top of the stack in ", count(Looks), " looks at some: ", shares(Looks, In)] || In =/= []]]);
 evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_second := Growth, 'of' := Of, by := By} = Evidence) ->
     io_lib:format("has ~ts of at most ~ts ~ts (~b %)~ts~ts~ts~ts",
                   [count(Count), count(Limit), what(What), 100 * Count div Limit, limit_growth(What, Count, Limit, Growth), of_kinds(Of),
@@ -602,6 +603,11 @@ started_by(#{traced := Traced, ms := Ms, most := Most} = Makers) ->
                                               || #{process := Process, processes := Alike, label := Label, times := Times,
                                                    in := In} <- Most])]
                    end]).
+
+%% @doc Functions, and at which part of the looks each was seen.
+-spec shares(pos_integer(), [#{label := binary(), count := pos_integer()}]) -> iolist().
+shares(Looks, In) ->
+    lists:join(", ", [[Function, io_lib:format(" (~b %)", [100 * Times div Looks])] || #{label := Function, count := Times} <- In]).
 
 kinds_in(In) -> lists:join(", ", [[Function, " (", count(N), ")"] || #{label := Function, count := N} <- In]).
 

@@ -117,7 +117,7 @@
          servers_of_low_priority_are_told_of/1,
          what_was_left_on_is_seen/1,
          who_calls_is_seen/1, tables_of_dets_are_named/1, buffers_of_sockets_are_told_of/1, small_messages_on_a_roomy_heap_are_read/1,
-         where_those_of_a_kind_are_is_told/1,
+         where_those_of_a_kind_are_is_told/1, functions_of_an_overload_are_told/1,
          more_schedulers_than_processors_are_told_of/1, fewer_schedulers_than_processors_are_told_of/1,
          emulators_that_are_slow_are_told_of/1, native_functions_that_take_the_time_are_told_of/1, small_sends_that_are_held_back_are_told_of/1, nodes_that_come_and_go_are_told_of/1,
          times_in_native_functions_are_measured/1,
@@ -177,7 +177,7 @@ all() ->
      servers_of_low_priority_are_told_of,
      what_was_left_on_is_seen,
      who_calls_is_seen, tables_of_dets_are_named, buffers_of_sockets_are_told_of, small_messages_on_a_roomy_heap_are_read,
-     where_those_of_a_kind_are_is_told,
+     where_those_of_a_kind_are_is_told, functions_of_an_overload_are_told,
      more_schedulers_than_processors_are_told_of,
      heaps_that_many_asked_for_are_told_of,
      tables_with_too_many_places_are_told_of, memory_that_native_code_took_from_the_vm_is_told_of, garbage_that_keeps_resources_is_told_of,
@@ -1909,8 +1909,8 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 30, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
-      emulator => emulator(),
+    #{format => 31, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false,
+      ready_in => [], processes => unknown, emulator => emulator(),
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
@@ -3394,6 +3394,26 @@ where_those_of_a_kind_are_is_told(_) ->
            end,
     ?assert(has("333 of cron:run/1 (some in jobs:prices/0)", Says(20))),
     ?assertEqual({false, true}, {has("unknown kind", Says(20)), has("100 of an unknown kind", Says(100))}).
+
+%% What the ready ones are in says what to do less of.
+functions_of_an_overload_are_told(_) ->
+    Found = fun(Samples) ->
+                    [#{signs := [#{advice := Advice} = Sign]}] = found(#{overloaded => 60, closer => busy, ready_in => Samples}, []),
+                    {said(Sign), unicode:characters_to_list(Advice)}
+            end,
+    Stack = [{shop, walk, 3}, {shop, client, 1}],
+    {Said, "Do less there: " ++ _} =
+        Found([{runnable, [{shop, match, 2} | Stack], 20}, {running, Stack, 20}, {waiting, [{timer, sleep, 1}], 9}]),
+    ?assert(has("; functions near the top of the stack in 40 looks at some: shop:walk/3 (100 %), shop:client/1 (100 %),"
+                " shop:match/2 (50 %)", Said)),
+    [?assertMatch({_, "More processes are ready" ++ _}, Found(Samples)) || Samples <- [[], [{running, Stack, 9}]]],
+    process_flag(trap_exit, true),
+    Busy = [spawn(fun() -> works(0) end) || _ <- "few"],
+    Samples = diagnose_probe:ready_in(Busy, now_ms() + 10_000),
+    _ = [exit(Pid, kill) || Pid <- Busy],
+    ?assertMatch({_, [{{?MODULE, works, 1}, _} | _]}, diagnose_samples:worked_in(Samples)).
+
+works(Sum) -> _ = Sum * Sum, works((Sum + 1) rem 1000).
 
 waits_in_job(Nth) -> receive Nth -> Nth end, ok.
 
