@@ -48,6 +48,8 @@ field() {
 
 @test "field: agent_sleeps" { field --once agent_sleeps; }
 
+@test "field: all_compute" { field --once all_compute; }
+
 @test "field: allocators_off" { field --once allocators_off; }
 @test "field: always_full_sweeps" { field --once always_full_sweeps; }
 @test "field: asks_all" { field --once asks_all; }

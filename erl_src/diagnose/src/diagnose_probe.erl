@@ -27,7 +27,7 @@
          suspenders/3, who_call/2, freed_natively/2, growth/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1, answered_meanwhile/3, standby/1, losses/1, counter_of/2,
          reads/1, gave_back/2, asked_to_start/1, stalls/2, endings/1, ports/0, throttled_by/1, throttled_since/2, throttled_meanwhile/1,
-         kept_growth/3, times_out/1]).
+         kept_growth/3, times_out/1, ready_in/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -56,7 +56,7 @@
 -ignore_xref([{erlang, processes_iterator, 0}, {erlang, processes_next, 1}, {trace, session_info, 1}, {trace, info, 3}]).
 
 %% The keeper.
--define(FORMAT, 30).
+-define(FORMAT, 31).
 %% Of the worker; its helpers have 5 MB more. One that needs more is ended.
 -define(HEAP_WORDS, 1_500_000).
 -define(HELPER_WORDS, 625_000).
@@ -72,6 +72,9 @@
 -define(BETWEEN_MS, 10).
 %% What is looked at in an overload, too: it may be what brings it about.
 -define(CHURN_MS, 1000).
+%% So many of those that are ready, or twice as many, tell so often what they are in.
+-define(ASKED_READY, 30).
+-define(READY_LOOKS, 5).
 %% What counts until the end, and then asks for names, is to be ready then.
 -define(BEFORE_END_MS, 200).
 %% What is more than the atoms of this module others have made meanwhile.
@@ -198,7 +201,7 @@ nothing_known(Nif) ->
       processors => unknown,
       emulator => emulator(),
       offline => erlang:system_info(schedulers) - erlang:system_info(schedulers_online),
-      overloaded => false, processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
+      overloaded => false, ready_in => [], processes => unknown, suspects => [], closer => not_looked, unresponsive => [],
       groups => unknown, groups_left => 0, unlooked => unknown, counts => [], files => unknown, reloads => unknown, transactions => unknown,
       traced => unknown, native_times => unknown, nagle_delays => unknown, flaps => unknown, retries => unknown,
       lookups => unknown, makers => unknown, births => unknown,
@@ -319,6 +322,9 @@ look(Keeper, #{deadline := Deadline} = Options) ->
             ok = tell(Keeper, #{ports => soon(fun ports/0)}, 0),
             Until = now_ms() + ?CHURN_MS,
             Churn = begun(fun() -> process_flag(priority, Priority), churn(Until) end),
+            AreReady = [Pid || #{pid := Pid} = Row <- Rows, value(busy, Row) =/= none]
+                ++ some_of(maps:filter(fun(_, #{ready := R}) -> R > 0 end, Groups)),
+            ok = tell(Keeper, #{ready_in => ready_in(lists:uniq(AreReady), Until)}, 0),
             tell(Keeper, #{terms => known(answered(Churn, Until + ?HASHED_MS + ?ANSWER_MS))}, 0)
     end.
 
@@ -648,6 +654,12 @@ tell(Keeper, Part, HelperBytes) ->
     {memory, Own} = process_info(self(), memory),
     Keeper ! {self(), Part#{bytes => Own + HelperBytes}},
     ok.
+
+%% @doc What some of these are in, at several looks each: every look waits for the process's turn.
+-spec ready_in([pid()], integer()) -> [diagnose_types:sample()].
+ready_in(Pids, Until) ->
+    Look = fun(Pid) -> [One || _ <- lists:seq(1, ?READY_LOOKS), now_ms() < Until, ok <- [wait(?BETWEEN_MS)], One <- sample_of(Pid)] end,
+    alike(lists:append([Seen || {_, {[_ | _] = Seen, _}} <- answers(some(?ASKED_READY, Pids), Look, Until + ?ANSWER_MS)])).
 
 %% How many are ready to run, in the least of some looks, where that is an overload, `false' otherwise; and the priority of what looks
 %% at all processes. It comes after those who work where schedulers have nothing to do at times, and before them in an overload: there

@@ -39,11 +39,11 @@ last_line(#{findings := Findings, look := Look}) ->
              has_most(Look), busy_with(Look),
              asks_a_device(Look), waits_with(Look), waits_in(Look), turns(Look)];
         {0, [Why | _]} ->
-            ["Not everything was inspected, and nothing was found in the rest: ", small(Why), first_to_look_at(Look),
+            ["Not everything was inspected, and nothing was found in the rest: ", shortly(Why), first_to_look_at(Look),
              has_most(Look), busy_with(Look),
              asks_a_device(Look), waits_with(Look), waits_in(Look), turns(Look)];
         {Count, []} -> [findings(Count), "."];
-        {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", small(Why)]
+        {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", shortly(Why)]
     end.
 
 findings(1) -> "1 finding";
@@ -115,7 +115,7 @@ asks_a_device(#{suspects := Suspects}) ->
 
 %% Nor of what waits for the answer of somebody who may never give it.
 waits_with(#{unanswered := #{count := Count}}) when Count > 0 ->
-    [" ", processes_wait(Count), " at two looks for an answer of the same process, for work or in vain; \"Processes\" tells for whom."];
+    [" ", processes_wait(Count), " at two looks for the answer to a call, for work or in vain; \"Processes\" tells for whom."];
 waits_with(#{}) -> [].
 
 %% Whether they were to live longer, nobody can tell from outside.
@@ -172,6 +172,13 @@ processes_wait(Count) -> [diagnose_wording:count(Count), " processes wait"].
 small(Sentence) ->
     [First | Rest] = unicode:characters_to_list(Sentence),
     [string:lowercase([First]) | Rest].
+
+%% "Unknown" has the rest of it.
+shortly(Why) ->
+    case string:split(small(Why), ": ") of
+        [Short, _] -> [Short, " (see \"Unknown\")."];
+        [Whole] -> Whole
+    end.
 
 %% Nothing is promised of what was not looked at.
 bounds(#{unlooked := Unlooked}) ->
@@ -246,7 +253,7 @@ places(#{places := #{most := [_ | _] = Most, ms := Ms}}) ->
       lists:join("; ", [[diagnose_wording:count(Count), [[" of ", diagnose_wording:label(Label)] || Label =/= unknown],
                          " in ", called(In, Callers), for_whom(Place),
                          case Stay of
-                             0 -> ", each for less than that";
+                             0 -> ", none of them all the time";
                              _ -> [" (", diagnose_wording:count(min(Count, Stay)), " of them all the time)"]
                          end]
                         || #{count := Count, stay := Stay, label := Label, in := [In | Callers]} = Place <- Most])]];
@@ -298,8 +305,7 @@ worked_in(#{suspects := Suspects, collections := Collections, starts := Starts})
     Short = case Starts of #{samples := Of} -> Of; _ -> [] end,
     Starter = most_started(Starts),
     [["Functions near the top of the stack in ", diagnose_wording:count(Looks), " looks at ", Which, ": ",
-      lists:join(", ", [[diagnose_wording:label(Function), io_lib:format(" (~b %)", [100 * Times div Looks])]
-                        || {Function, Times} <- lists:sublist(Functions, 3)]), By]
+      diagnose_wording:shares(Looks, diagnose_sign:counted(lists:sublist(Functions, 3))), By]
      || diagnose_work_time:cores(Collections) >= ?BUSY_CORES,
         {Which, Samples, By} <- [{"working processes", Watched, ""}, {"working processes that had just started", Short, Starter}],
         {Looks, [_ | _] = Functions} <- [diagnose_samples:worked_in(Samples)], Looks >= ?BUSY_LOOKS].

@@ -13,7 +13,7 @@
               nagle_delays/0, flaps/0, other_threads/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 30,
+-type look() :: #{format := 31,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -21,6 +21,7 @@
                   emulator := emulator(),
                   offline := non_neg_integer(),
                   overloaded := false | pos_integer(),
+                  ready_in := [sample()],
                   processes := processes() | unknown,
                   suspects := [suspect()],
                   closer := finished | busy | not_looked,
@@ -85,10 +86,10 @@
                   layouts := [{Pid :: binary(), layout()}] | unknown | not_asked | not_safe,
                   cost := cost()}.
 %% schedulers: those online. processors: that the machine, or the quota of a container, lets the VM have.
-%% overloaded: how many processes were ready to run. closer: whether the suspects were looked at for a window of time; `busy': the
-%% node had too much to do for that. suspects: those with the deepest mailboxes, the most memory, the most work; where they were not
-%% looked at closer, only what the look at all knows. groups_left: kinds that are worth to be told of beside those. scan_ns:
-%% nanoseconds that a receive takes there to go by a message that waits.
+%% overloaded: how many processes were ready to run; ready_in: what some of these were in. closer: whether the suspects were looked at for
+%% a window of time; `busy': the node had too much to do for that. suspects: those with the deepest mailboxes, the most memory, the most
+%% work; where they were not looked at closer, only what the look at all knows. groups_left: kinds that are worth to be told of beside
+%% those. scan_ns: nanoseconds that a receive takes there to go by a message that waits.
 
 -type processes() :: #{looked := non_neg_integer(),
                        skipped := skipped(),

@@ -4,7 +4,7 @@
 -include("diagnose_bounds.hrl").
 
 -export([sentence/1, subject/1, label/1, warnings/2, unknown/2, unseen/1, unmeasured/1, error/1, count/1, bytes/1, reasons/1,
-         in_tables/1, is_kept_fixed/1, printable/1, end_reason/1]).
+         in_tables/1, shares/2, is_kept_fixed/1, printable/1, end_reason/1]).
 
 %% @doc The evidence of a sign, without whom it concerns.
 -spec sentence(diagnose_types:sign()) -> binary().
@@ -27,11 +27,12 @@ together(_, _) -> "".
 evidence(unresponsive, #{ms := Ms, messages := Messages}) ->
     io_lib:format("did not answer for ~.1f s~ts",
                   [Ms / 1000, [[", with ", count(Messages), " messages waiting when it last did"] || is_integer(Messages)]]);
-evidence(overloaded, #{ready := Ready, schedulers := Schedulers, offline := Offline, 'of' := Of}) ->
-    io_lib:format("is overloaded: at least ~ts processes are ready to run, for ~ts~ts~ts",
+evidence(overloaded, #{ready := Ready, schedulers := Schedulers, offline := Offline, 'of' := Of, looks := Looks, in := In}) ->
+    io_lib:format("is overloaded: at least ~ts processes are ready to run, for ~ts~ts~ts~ts",
                   [count(Ready), case Schedulers of 1 -> "1 scheduler"; _ -> [count(Schedulers), " schedulers"] end,
                    [[" (", count(Offline), " more ", case Offline of 1 -> "is"; _ -> "are" end, " offline)"] || Offline > 0],
-                   of_kinds(Of)]);
+                   of_kinds(Of),
+                   [["; functions near the top of the stack in ", count(Looks), " looks at some: ", shares(Looks, In)] || In =/= []]]);
 evidence(near_limit, #{what := What, count := Count, limit := Limit, growth_a_second := Growth, 'of' := Of, by := By} = Evidence) ->
     io_lib:format("has ~ts of at most ~ts ~ts (~b %)~ts~ts~ts~ts",
                   [count(Count), count(Limit), what(What), 100 * Count div Limit, limit_growth(What, Count, Limit, Growth), of_kinds(Of),
@@ -310,11 +311,16 @@ evidence(equal_heaps, #{processes := Count, heap_bytes := Heap, each_bytes := Ea
 evidence(log_dumps, #{dumps := Dumps, logged := Logged, threshold := Threshold, ms := Ms}) ->
     io_lib:format("had ~ts dumps of mnesia's log due in ~.1f s: ~ts writes went to the log, and a dump is due after ~ts",
                   [count(Dumps), Ms / 1000, count(Logged), count(Threshold)]);
-evidence(binary_leak, #{laden := Laden, held_bytes := Held, total_bytes := Total}) ->
-    io_lib:format("up to ~ts of binaries (of ~ts of memory) are held by ~ts: by the VM's account, in which a binary counts as often as"
-                  " it is referred to",
-                  [bytes(Held), bytes(Total),
-                   lists:join(", ", [[Process, " (", bytes(Bytes), ")"] || #{process := Process, bytes := Bytes} <- Laden])]);
+%% Where the node has hardly more of them, and not fewer, hardly one counts twice.
+evidence(binary_leak, #{laden := Laden, held_bytes := Held, total_bytes := Total, all_bytes := All}) ->
+    {UpTo, Doubt} = case 10 * Held >= 9 * All andalso Held < All of
+                        true -> {"", [", of the node's ", bytes(All)]};
+                        false -> {"up to ", ": by the VM's account, in which a binary counts as often as it is referred to"}
+                    end,
+    io_lib:format("~ts~ts of binaries (of ~ts of memory) are held by ~ts~ts",
+                  [UpTo, bytes(Held), bytes(Total),
+                   lists:join(", ", [[Process, [[" (", bytes(Bytes), ")"] || tl(Laden) =/= []]]
+                                     || #{process := Process, bytes := Bytes} <- Laden]), Doubt]);
 evidence(binary_leak, #{held_bytes := Held, binaries := Binaries, references := References} = Evidence) ->
     Heap = maps:get(used_bytes, Evidence, maps:get(heap_bytes, Evidence, unknown)),
     io_lib:format("~ts ~ts in ~ts binaries (~ts references) by ~ts of heap~ts",
@@ -602,6 +608,11 @@ started_by(#{traced := Traced, ms := Ms, most := Most} = Makers) ->
                                               || #{process := Process, processes := Alike, label := Label, times := Times,
                                                    in := In} <- Most])]
                    end]).
+
+%% @doc Functions, and at which part of the looks each was seen.
+-spec shares(pos_integer(), [#{label := binary(), count := pos_integer()}]) -> iolist().
+shares(Looks, In) ->
+    lists:join(", ", [[Function, io_lib:format(" (~b %)", [100 * Times div Looks])] || #{label := Function, count := Times} <- In]).
 
 kinds_in(In) -> lists:join(", ", [[Function, " (", count(N), ")"] || #{label := Function, count := N} <- In]).
 
@@ -911,8 +922,9 @@ text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 -spec warnings([diagnose_known_faults:fault()], Otp :: binary() | unknown) -> [binary()].
 warnings(Faults, Otp) ->
     [unicode:characters_to_binary([case Otp of unknown -> "Some versions of this release have"; _ -> "This OTP has" end,
-                                   " a fault that signals can trigger, including those of this inspection: ", What, " (", Issue, ")."])
-     || #{issue := Issue, what := What} <- Faults].
+                                   " a fault that signals can trigger, including those of this inspection: ", What, " (", Issue, ").",
+                                   [[" Versions after ", lists:join(" and ", Last), " are without it."] || Last =/= []]])
+     || #{issue := Issue, what := What, versions := Ranges} <- Faults, Last <- [[One || {_, One} <- Ranges, One =/= none]]].
 
 how_often(#{waited := 0}) -> "never waits, and is";
 how_often(#{waited := Waits, looks := Looks}) when 4 * Waits > Looks -> "is";

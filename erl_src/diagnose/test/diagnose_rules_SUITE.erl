@@ -76,7 +76,7 @@
          a_boot_that_does_not_end_is_told_of/1, small_reads_are_told_of/1, who_reads_later_is_told_of/1,
          scans_of_otp_have_a_cheaper_sibling/1, parsing_anew_is_told_of/1,
          who_waits_for_an_answer_all_the_time_is_told/1, who_reads_without_a_rest_is_told/1,
-         where_processes_wait_is_told/1, a_place_is_told_by_one_function_of_each_module/1,
+         where_processes_wait_is_told/1, sleeps/0, a_place_is_told_by_one_function_of_each_module/1,
          who_logs_without_end_is_told_of/1, handlers_of_logger_that_get_too_much_are_told_of/1, files_that_are_not_closed_are_told_of/1,
          what_comes_to_a_deep_mailbox_is_told_of/1, what_others_trace_comes_to_them_as_before/1, who_is_slow_by_its_own_work_is_told_so/1,
          start_of_an_application_that_waits_is_told_of/1, start_of_an_application_has_advice_of_its_own/1,
@@ -117,7 +117,7 @@
          servers_of_low_priority_are_told_of/1,
          what_was_left_on_is_seen/1,
          who_calls_is_seen/1, tables_of_dets_are_named/1, buffers_of_sockets_are_told_of/1, small_messages_on_a_roomy_heap_are_read/1,
-         where_those_of_a_kind_are_is_told/1,
+         where_those_of_a_kind_are_is_told/1, functions_of_an_overload_are_told/1,
          more_schedulers_than_processors_are_told_of/1, fewer_schedulers_than_processors_are_told_of/1,
          emulators_that_are_slow_are_told_of/1, native_functions_that_take_the_time_are_told_of/1, small_sends_that_are_held_back_are_told_of/1, nodes_that_come_and_go_are_told_of/1,
          times_in_native_functions_are_measured/1,
@@ -177,7 +177,7 @@ all() ->
      servers_of_low_priority_are_told_of,
      what_was_left_on_is_seen,
      who_calls_is_seen, tables_of_dets_are_named, buffers_of_sockets_are_told_of, small_messages_on_a_roomy_heap_are_read,
-     where_those_of_a_kind_are_is_told,
+     where_those_of_a_kind_are_is_told, functions_of_an_overload_are_told,
      more_schedulers_than_processors_are_told_of,
      heaps_that_many_asked_for_are_told_of,
      tables_with_too_many_places_are_told_of, memory_that_native_code_took_from_the_vm_is_told_of, garbage_that_keeps_resources_is_told_of,
@@ -937,14 +937,19 @@ asks_of_this_test(#{meta := #{?MODULE := Server}} = Event, Server) ->
     lists:map(fun(Any) -> gen_server:call(Server, Any, infinity) end, [Event]);
 asks_of_this_test(_, _) -> ignore.
 
+sleeps() ->
+    timer:sleep(30),
+    sleeps().
+
 %% No process waits long; a request takes long nevertheless.
 where_processes_wait_is_told(_) ->
     Handler = fun Handle() ->
                       _ = lists:map(fun(_) -> receive after 30 -> lists:seq(1, 2000) end end, [event]),
                       Handle()
               end,
-    Pids = [spawn(Handler) || _ <- lists:seq(1, 40)],
+    Pids = [spawn(Handler) || _ <- lists:seq(1, 40)] ++ [spawn(?MODULE, sleeps, []) || _ <- lists:seq(1, 40)],
     #{most := Most} = Seen = diagnose_probe:places(now_ms() + 400),
+    ?assertEqual([], [Place || #{in := [{?MODULE, sleeps, 0} | _]} = Place <- Most]), % in its main loop
     [true = exit(Pid, kill) || Pid <- Pids],
     [#{count := Count, stay := Stay, in := [{?MODULE, _, 1}, {lists, _, 2}]}]
         = [Place || #{in := [_, {lists, _, _} | _]} = Place <- Most],
@@ -957,7 +962,7 @@ where_processes_wait_is_told(_) ->
     ?assertMatch({match, _}, re:run(diagnose_text:last_line(Report),
                                     "Nothing found.* About 150 processes wait at two looks in httpc:handle_answer/5, called by metrics:handle_event/4")),
     {_, Facts} = lists:keyfind("Processes", 1, diagnose_text:facts(Report)),
-    ?assertMatch({match, _}, re:run(Facts, "150 of web:request/1 in httpc:handle_answer/5, called by metrics:handle_event/4, each for less")),
+    ?assertMatch({match, _}, re:run(Facts, "150 of web:request/1 in httpc:handle_answer/5, called by metrics:handle_event/4, none of them")),
     ?assertEqual(nomatch, re:run(diagnose_text:last_line(Report#{look := Nothing}), "processes wait at two looks in")),
     Last = fun(Places) -> diagnose_text:last_line(Report#{look := Nothing#{places := #{ms => 3800, most => Places}}}) end,
     ?assertMatch({match, _}, re:run(Last([#{count => 44, stay => 44, label => unknown, in => [{session, loop, 1}], for => ~"redix",
@@ -1731,7 +1736,7 @@ faults_that_looking_meets(_) ->
     [?assertEqual({Version, Release, Count}, {Version, Release, length(diagnose_known_faults:met_by_looking(Version, Release))})
      || {Version, Release, Count} <- [{~"27.3.4.1", 27, 1}, {~"27.3.4.8", 27, 0}, {unknown, 28, 1}, {unknown, 26, 0}, {unknown, 29, 0}]],
     [Warning] = diagnose_wording:warnings(diagnose_known_faults:met_by_looking(~"28.1", 28), ~"28.1"),
-    ?assertMatch({_, _}, binary:match(Warning, ~"10651")),
+    ?assertMatch({_, _}, binary:match(Warning, ~"10651). Versions after 27.3.4.7 and 28.3.1 are without it.")),
     [May] = diagnose_wording:warnings(diagnose_known_faults:met_by_looking(unknown, 28), unknown),
     ?assertMatch({0, _}, binary:match(May, ~"Some versions of this release have")).
 
@@ -1909,8 +1914,8 @@ signs(Seen, Scans) ->
 found(Seen, Scans) -> diagnose_findings:findings(maps:merge(nothing(), Seen), Scans).
 
 nothing() ->
-    #{format => 30, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false, processes => unknown,
-      emulator => emulator(),
+    #{format => 31, otp => ~"27.3.4.1", release => 27, schedulers => 2, processors => 2, offline => 0, overloaded => false,
+      ready_in => [], processes => unknown, emulator => emulator(),
       suspects => [], closer => finished, unresponsive => [], groups => [], groups_left => 0,
       unlooked => #{processes => 0, heap_bytes => 0, held_bytes => 0, too_large => []},
       counts => [{100 * N, counts(1)} || N <- lists:seq(1, 10)], files => unknown, reloads => unknown, traced => unknown,
@@ -2488,6 +2493,8 @@ nothing_is_said_of_what_was_not_seen(_) ->
     Seen = Report(#{processes => Processes}),
     ?assert(diagnose:is_complete(Seen)),
     ?assertMatch({_, _}, binary:match(iolist_to_binary(diagnose_text:last_line(Seen)), ~"1,000 messages")),
+    ?assertEqual(~"Not everything was inspected, and nothing was found in the rest: the ETS tables were not inspected (see \"Unknown\").",
+                 iolist_to_binary(diagnose_text:last_line(Report(#{processes => Processes, tables => unknown})))),
     #{cost := Cost} = nothing(),
     [begin
          ?assertNot(diagnose:is_complete(Report(Less))),
@@ -2507,7 +2514,7 @@ nothing_is_said_of_what_was_not_seen(_) ->
     Unlooked = #{heap_bytes => 286_000_000, held_bytes => 0},
     [begin
          Less = Report(#{processes => Processes, unlooked => Unlooked#{processes => Count, too_large => TooLarge}}),
-         ?assertMatch({_, _}, binary:match(iolist_to_binary(diagnose_text:last_line(Less)), Words))
+         ?assertMatch({_, _}, binary:match(iolist_to_binary(maps:get(unknown, Less)), Words))
      end || {Count, TooLarge, Words} <- [{1, [~"<0.9.0>"], ~"it was not collected, because it is too large (<0.9.0>)"},
                                          {2, [~"<0.9.0>", ~"<0.8.0>"], ~"because they are too large (<0.9.0>, <0.8.0>)"},
                                          {9, [~"<0.9.0>"], ~"collected, some because they are too large (such as <0.9.0>)"}]],
@@ -2593,6 +2600,11 @@ binaries_of_states_are_told_of(_) ->
             end,
     [{#{group := #{count := 2}}, #{kind := binary_leak} = Sign}] = Found(Queues, #{}),
     ?assert(has("up to 440.0 MB of binaries (of 600.0 MB of memory) are held by <0.7.0> (230.0 MB), <0.8.0> (220.0 MB): by", said(Sign))),
+    %% One has nearly all that there are.
+    [{_, One}] = Found(Queues#{count := 1, members := [#{pid => ~"<0.7.0>", name => ''}], kin := [~"<0.7.0>"], laden := 1,
+                               laden_bytes := 430_000_000}, #{}),
+    ?assert(has("430.0 MB of binaries (of 600.0 MB of memory) are held by <0.7.0>, of the node's 440.0 MB", said(One))),
+    ?assertNot(has("up to", said(One))),
     ?assertMatch([{#{process := #{pid := ~"<0.7.0>"}}, _}],
                  Found(Queues#{count := 1, members := [#{pid => ~"<0.7.0>", name => ''}], kin := [~"<0.7.0>"], laden := 1}, #{})),
     [?assertEqual([], Found(Group, More))
@@ -3395,6 +3407,26 @@ where_those_of_a_kind_are_is_told(_) ->
     ?assert(has("333 of cron:run/1 (some in jobs:prices/0)", Says(20))),
     ?assertEqual({false, true}, {has("unknown kind", Says(20)), has("100 of an unknown kind", Says(100))}).
 
+%% What the ready ones are in says what to do less of.
+functions_of_an_overload_are_told(_) ->
+    Found = fun(Samples) ->
+                    [#{signs := [#{advice := Advice} = Sign]}] = found(#{overloaded => 60, closer => busy, ready_in => Samples}, []),
+                    {said(Sign), unicode:characters_to_list(Advice)}
+            end,
+    Stack = [{shop, walk, 3}, {shop, client, 1}],
+    {Said, "Do less there: " ++ _} =
+        Found([{runnable, [{shop, match, 2} | Stack], 20}, {running, Stack, 20}, {waiting, [{timer, sleep, 1}], 9}]),
+    ?assert(has("; functions near the top of the stack in 40 looks at some: shop:walk/3 (100 %), shop:client/1 (100 %),"
+                " shop:match/2 (50 %)", Said)),
+    [?assertMatch({_, "More processes are ready" ++ _}, Found(Samples)) || Samples <- [[], [{running, Stack, 9}]]],
+    process_flag(trap_exit, true),
+    Busy = [spawn(fun() -> works(0) end) || _ <- "few"],
+    Samples = diagnose_probe:ready_in(Busy, now_ms() + 10_000),
+    _ = [exit(Pid, kill) || Pid <- Busy],
+    ?assertMatch({_, [{{?MODULE, works, 1}, _} | _]}, diagnose_samples:worked_in(Samples)).
+
+works(Sum) -> _ = Sum * Sum, works((Sum + 1) rem 1000).
+
 waits_in_job(Nth) -> receive Nth -> Nth end, ok.
 
 %% A large heap with much room may hold small messages.
@@ -4110,7 +4142,9 @@ what_is_lent_is_known_where_somebody_has_it(_) ->
      || {Expected, One} <- [{{false, false, true}, Idle}, {{false, true, true}, Idle#{holders := Seen}},
                             {{false, false, true}, Idle#{holders := Seen#{in_loop := true}}},
                             {{true, false, false}, Idle#{monitored => Seen#{count => 3, asks => []}}},
-                            {{false, false, true}, Idle#{monitored => Seen#{in_loop := true, count => 3, asks => []}}}]].
+                            {{false, false, true}, Idle#{monitored => Seen#{in_loop := true, count => 3, asks => []}}}]],
+    ?assertEqual({true, false}, {Is(Idle#{in := [{gen_statem, loop_receive, 3}]}, "gen_statem:reply/2"),
+                                 Is(Idle#{in := [{gen_statem, call, 2}, {gen_server, loop, 7}]}, "gen_statem:reply/2")}).
 
 %% Who is served and asks again does not wait all the time, and a limiter that lets all through in turn holds up nobody.
 who_is_served_in_turn_does_not_wait(_) ->

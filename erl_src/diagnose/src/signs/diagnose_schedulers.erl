@@ -42,11 +42,18 @@ always_waits(#{run_queues := #{looks := Looks, ready := Ready}} = Look) when Loo
 always_waits(#{}) -> false.
 
 overloaded(#{overloaded := false}) -> [];
-overloaded(#{overloaded := Ready, schedulers := Schedulers, offline := Offline, groups := Groups}) ->
+overloaded(#{overloaded := Ready, schedulers := Schedulers, offline := Offline, groups := Groups, ready_in := Samples}) ->
+    Of = [Group || is_list(Groups), #{ready := R} = Group <- Groups, R > 0],
+    {Looks, Functions} = diagnose_samples:worked_in(Samples),
+    %% What they began with is told of already.
+    Inside = [One || {Function, _} = One <- Functions, not lists:any(fun(#{label := Label}) -> Label =:= Function end, Of)],
+    Told = [One || Looks >= ?BUSY_LOOKS, One <- lists:sublist(case Inside of [] -> Functions; _ -> Inside end, 3)],
     [sign(overloaded,
-          #{ready => Ready, schedulers => Schedulers, offline => Offline,
-            'of' => most_of([Group || is_list(Groups), #{ready := R} = Group <- Groups, R > 0])},
-          ["More processes are ready to run than the schedulers can serve: accept less work (a bounded pool, a limit on"
+          #{ready => Ready, schedulers => Schedulers, offline => Offline, 'of' => most_of(Of),
+            looks => Looks, in => diagnose_sign:counted(Told)},
+          [["Do less there: look up by a key or an index instead of going over all, keep a result that is asked for again, and have one"
+            " process compute what many need at the same time. " || Told =/= []],
+           "More processes are ready to run than the schedulers can serve: accept less work (a bounded pool, a limit on"
            " connections, back-pressure), or add cores. To add no load, nothing was inspected more closely.",
            [" Some schedulers are offline: by +S, by erlang:system_flag(schedulers_online, N), or because the CPU quota of a container"
             " allows no more." || Offline > 0]], diagnose_proof:look())].

@@ -169,8 +169,10 @@ facts(#{os_pid := Pid, threads := Threads}) ->
 is_working(#{kind := scheduler, working := Working}) -> Working > 0;
 is_working(#{working := Working, threads := All}) -> Working =:= All.
 
+%% Ordinary processes fill all of them, where there are enough.
 fact(#{kind := scheduler, threads := All, working := Working}) when Working > 0 ->
-    [io_lib:format("~b of ~b schedulers work all the time, in long native functions or at priority high.", [Working, All])];
+    [io_lib:format("~b of ~b schedulers work all the time: ~tslong native functions, or processes at priority high.",
+                   [Working, All, ["many processes are ready to run, or there are " || Working =:= All]])];
 fact(#{kind := dirty_cpu, threads := All, working := All}) ->
     [io_lib:format("all dirty CPU schedulers (~b) work all the time: long native functions, such as the hashing of passwords, hold them,"
                    " and code that a connection needs cannot be loaded.", [All])];
