@@ -115,7 +115,7 @@ asks_a_device(#{suspects := Suspects}) ->
 
 %% Nor of what waits for the answer of somebody who may never give it.
 waits_with(#{unanswered := #{count := Count}}) when Count > 0 ->
-    [" ", processes_wait(Count), " at two looks for an answer of the same process, for work or in vain; \"Processes\" tells for whom."];
+    [" ", processes_wait(Count), " at two looks for the answer to a call, for work or in vain; \"Processes\" tells for whom."];
 waits_with(#{}) -> [].
 
 %% Whether they were to live longer, nobody can tell from outside.
