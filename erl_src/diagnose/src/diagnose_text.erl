@@ -246,7 +246,7 @@ places(#{places := #{most := [_ | _] = Most, ms := Ms}}) ->
       lists:join("; ", [[diagnose_wording:count(Count), [[" of ", diagnose_wording:label(Label)] || Label =/= unknown],
                          " in ", called(In, Callers), for_whom(Place),
                          case Stay of
-                             0 -> ", each for less than that";
+                             0 -> ", none of them all the time";
                              _ -> [" (", diagnose_wording:count(min(Count, Stay)), " of them all the time)"]
                          end]
                         || #{count := Count, stay := Stay, label := Label, in := [In | Callers]} = Place <- Most])]];

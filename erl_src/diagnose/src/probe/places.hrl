@@ -99,9 +99,13 @@ waits_in(Pid) ->
         [{_, Status}, {_, Done}, {_, [_ | _] = Stack}] ->
             [{{place(Stack), called_from(Pid, Stack)}, Done}
              || not lists:keymember(?MODULE, 1, Stack), % of a look
-                not is_main_loop([frame(Frame) || Frame <- Stack]), settled(Pid, Status, ?ASKED_AGAIN) =:= waiting];
+                not is_main_loop(without_sleep([frame(Frame) || Frame <- Stack])), settled(Pid, Status, ?ASKED_AGAIN) =:= waiting];
         _ -> []
     end.
+
+%% What sleeps in its main loop does so until its next round.
+without_sleep([{Module, sleep, 1}, Frame | Below]) when Module =:= timer; Module =:= 'Elixir.Process' -> [Frame | Below];
+without_sleep(Stack) -> Stack.
 
 %% Whose answer it waits for, if that is of this node, or whether for data of a socket, or of a host that httpc has asked.
 called_from(Pid, [{gen, do_call, _, _} | _] = Stack) ->
