@@ -39,11 +39,11 @@ last_line(#{findings := Findings, look := Look}) ->
              has_most(Look), busy_with(Look),
              asks_a_device(Look), waits_with(Look), waits_in(Look), turns(Look)];
         {0, [Why | _]} ->
-            ["Not everything was inspected, and nothing was found in the rest: ", small(Why), first_to_look_at(Look),
+            ["Not everything was inspected, and nothing was found in the rest: ", shortly(Why), first_to_look_at(Look),
              has_most(Look), busy_with(Look),
              asks_a_device(Look), waits_with(Look), waits_in(Look), turns(Look)];
         {Count, []} -> [findings(Count), "."];
-        {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", small(Why)]
+        {Count, [Why | _]} -> [findings(Count), ". Not everything was inspected: ", shortly(Why)]
     end.
 
 findings(1) -> "1 finding";
@@ -172,6 +172,13 @@ processes_wait(Count) -> [diagnose_wording:count(Count), " processes wait"].
 small(Sentence) ->
     [First | Rest] = unicode:characters_to_list(Sentence),
     [string:lowercase([First]) | Rest].
+
+%% "Unknown" has the rest of it.
+shortly(Why) ->
+    case string:split(small(Why), ": ") of
+        [Short, _] -> [Short, " (see \"Unknown\")."];
+        [Whole] -> Whole
+    end.
 
 %% Nothing is promised of what was not looked at.
 bounds(#{unlooked := Unlooked}) ->
