@@ -4137,7 +4137,9 @@ what_is_lent_is_known_where_somebody_has_it(_) ->
      || {Expected, One} <- [{{false, false, true}, Idle}, {{false, true, true}, Idle#{holders := Seen}},
                             {{false, false, true}, Idle#{holders := Seen#{in_loop := true}}},
                             {{true, false, false}, Idle#{monitored => Seen#{count => 3, asks => []}}},
-                            {{false, false, true}, Idle#{monitored => Seen#{in_loop := true, count => 3, asks => []}}}]].
+                            {{false, false, true}, Idle#{monitored => Seen#{in_loop := true, count => 3, asks => []}}}]],
+    ?assertEqual({true, false}, {Is(Idle#{in := [{gen_statem, loop_receive, 3}]}, "gen_statem:reply/2"),
+                                 Is(Idle#{in := [{gen_statem, call, 2}, {gen_server, loop, 7}]}, "gen_statem:reply/2")}).
 
 %% Who is served and asks again does not wait all the time, and a limiter that lets all through in turn holds up nobody.
 who_is_served_in_turn_does_not_wait(_) ->

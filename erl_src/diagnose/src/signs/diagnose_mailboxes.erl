@@ -367,7 +367,8 @@ waiting_advice(#{samples := Samples, waiting := Waiting, asks := Asks}) ->
                  false -> "It waits meanwhile for "
              end, For]
             || For <- [[Awaited, ": begin with that one."] || Awaited <- awaited(Asks)] ++ ["something else: find out for what."]]),
-     " Handle a long request in a process of its own (a task, gen_server:reply/2).",
+     " Handle a long request in a process of its own (a task, ",
+     diagnose_samples:reply(lists:append([Stack || {_, Stack, _} <- Samples])), ").",
      [" Or no receive takes the messages: a server should receive every message." || not are_for_a_server(Waiting)]].
 
 %% One that sleeps waits for nothing. It may run a fun of its callers, or a callback of another module.

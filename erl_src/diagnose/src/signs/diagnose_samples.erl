@@ -2,7 +2,8 @@
 -module(diagnose_samples).
 
 -export([looks/1, working/1, waited/1, only_waits/1, calling/1, in_callback/1, are_for_a_server/1, looks_in/2, looks_through/2,
-         most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, without_behaviours/1, most_worked_in/1, worked_in/1, walk/1]).
+         most_seen/1, most_in/1, most_of_frames/2, is_of_behaviour/1, reply/1, without_behaviours/1, most_worked_in/1, worked_in/1,
+         walk/1]).
 
 -include("../diagnose_bounds.hrl").
 
@@ -78,6 +79,14 @@ counted(Samples, Most) ->
 %% @doc Whether a function is one of those on the stack of each process of a behaviour.
 -spec is_of_behaviour(mfa()) -> boolean().
 is_of_behaviour({Module, _, _}) -> lists:member(Module, ?BEHAVIOURS).
+
+%% @doc The function that answers a call later, of a server that is in these. Who calls a gen_statem is not in its loop.
+-spec reply([mfa()]) -> string().
+reply(Frames) ->
+    case [gen_statem || {gen_statem, Function, _} <- Frames, lists:prefix("loop", atom_to_list(Function))] of
+        [_ | _] -> "gen_statem:reply/2";
+        [] -> "gen_server:reply/2"
+    end.
 
 %% @doc The same looks, with what a process's own module does.
 -spec without_behaviours([diagnose_types:sample()]) -> [diagnose_types:sample()].

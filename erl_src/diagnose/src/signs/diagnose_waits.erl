@@ -161,7 +161,7 @@ of_stall(#{label := Label, ms := Ms, looks := Looks, waiting := Waiting, longest
     Works = looks([Sample || {Status, Stack, _} = Sample <- Samples, Status =/= waiting orelse is_at_files(Stack)]),
     [sign(awaited, #{kept_ms => Longest, callers => Callers, ms => Ms, waiting => Waiting, looks => Looks, in => label(Callback),
                      mostly => most_seen(Own), from => in(From)},
-          stall_advice(Callback, lists:any(fun({_, Stack, _}) -> is_at_files(Stack) end, Samples)), diagnose_proof:look())
+          stall_advice(Callback, Samples), diagnose_proof:look())
      || Kept >= ?STALLED_MS orelse Kept >= ?KEPT_MS andalso Waiting >= ?ALWAYS_KEPT * Looks, 2 * Works >= All,
         {Callback, Times} <- [most_called_back(Own, Label)], Times >= ?IN_ONE_CALLBACK * All].
 
@@ -196,12 +196,19 @@ is_fun_of(Function, Arity, Name) ->
 stall_advice({_, handle_info, _}, _) ->
     "It does this by itself from time to time (a timer), and takes no call meanwhile. Do it in small steps, each with a message to itself, or"
     " in a process of its own; go over what changed or has expired only (an index by time) instead of all; or keep what callers read in ETS.";
-stall_advice(_, true) ->
+stall_advice(_, Samples) ->
+    case lists:any(fun({_, Stack, _}) -> is_at_files(Stack) end, Samples) of
+        true -> file_advice();
+        false -> work_advice(diagnose_samples:reply(lists:append([Stack || {_, Stack, _} <- Samples])))
+    end.
+
+file_advice() ->
     "Each message costs it much, and all others wait meanwhile. It writes or reads a file for each: take all that waits, write once, then"
-    " answer; append what has changed instead of the whole state; or have another process write, by a timer.";
-stall_advice(_, false) ->
-    "Each message costs it much, and all others wait meanwhile. Do less for a message (a part of the state, no copy of it), do the work in"
-    " the caller or in a task that answers by gen_server:reply/2, have callers read ETS, or divide the work among several such servers.".
+    " answer; append what has changed instead of the whole state; or have another process write, by a timer.".
+
+work_advice(Reply) ->
+    ["Each message costs it much, and all others wait meanwhile. Do less for a message (a part of the state, no copy of it), do the work in"
+     " the caller or in a task that answers by ", Reply, ", have callers read ETS, or divide the work among several such servers."].
 
 %% @doc The sign of who waits for the end of one child after the other, which takes long in all. Where messages wait for it, its mailbox
 %% tells of that, and where the node stops, that does. One child that takes long says nothing of the others, unless all have to end.
@@ -306,24 +313,28 @@ at_rest_advice(#{holders := Holders} = Awaited, Moved) ->
         _ -> at_rest_advice(Awaited, Holders, Moved)
     end.
 
-at_rest_advice(Awaited, Holders, Moved) ->
+at_rest_advice(#{in := In} = Awaited, Holders, Moved) ->
+    Reply = diagnose_samples:reply(In),
     case {is_loading(Awaited), is_inside(maps:get(monitored, Awaited, none)), is_inside(Holders)} of
         {true, _, _} -> on_load_advice(Awaited);
         {false, true, _} -> ["It has received these calls and waits for its next message. Its resources are used up", lent_advice()];
         {false, false, true} ->
             ["It has received these calls and waits for its next message. If the others of their kind that are idle hold something of it,"
              " its resources are used up", lent_advice(), " If they hold nothing, it never answers: look for a call that it does not answer"
-             " at once (noreply), and for which nobody calls gen_server:reply/2."];
+             " at once (", at_once(Reply), "), and for which nobody calls ", Reply, "."];
         {false, false, false} when Moved =/= unknown ->
-            "It waits in its own loop for its next message, and some of its callers are answered or give up. Its limit may be too low for"
-            " so many, or some calls are never answered (noreply, and nobody calls gen_server:reply/2). (If they take turns by design, or"
-            " ask it for work, nothing is wrong.)";
+            ["It waits in its own loop for its next message, and some of its callers are answered or give up. Its limit may be too low for"
+             " so many, or some calls are never answered (", at_once(Reply), ", and nobody calls ", Reply, "). (If they take turns by"
+             " design, or ask it for work, nothing is wrong.)"];
         {false, false, false} ->
-            "It has received these calls, and waits in its own loop for its next message: it answers them later, or never. Find out what"
-            " happens to a call that it does not answer at once (noreply): each way must end in gen_server:reply/2, also if the process"
-            " that was to reply ends (monitor it). Or they wait for a lock, or for a limit that it keeps. (If they ask it for work and"
-            " there is none, nothing is wrong.)"
+            ["It has received these calls, and waits in its own loop for its next message: it answers them later, or never. Find out what"
+             " happens to a call that it does not answer at once (", at_once(Reply), "): each way must end in ", Reply, ", also if the"
+             " process that was to reply ends (monitor it). Or they wait for a lock, or for a limit that it keeps. (If they ask it for work"
+             " and there is none, nothing is wrong.)"]
     end.
+
+at_once("gen_statem:" ++ _) -> "no action reply";
+at_once(_) -> "noreply".
 
 is_inside(#{in_loop := IsInLoop}) -> not IsInLoop;
 is_inside(_) -> false.
