@@ -917,7 +917,7 @@ who_waits_for_an_answer_all_the_time_is_told(_) ->
     [true = exit(One, kill) || One <- [Server | Loggers]],
     Nothing = (nothing())#{processes := #{looked => 3, skipped => #{}}},
     Report = #{findings => [], warnings => [], unknown => [], place => #{in => library, node => own}, look => Nothing#{unanswered => Seen}},
-    ?assertMatch({match, _}, re:run(diagnose_text:last_line(Report), "Nothing found.* [0-9,]+ process(es)? waits? at two looks for an answer")),
+    ?assertMatch({match, _}, re:run(diagnose_text:last_line(Report), "Nothing found.* [0-9,]+ process(es)? waits? at two looks for the answer")),
     {_, Facts} = lists:keyfind("Processes", 1, diagnose_text:facts(Report)),
     ?assertMatch({match, _}, re:run(Facts, [Pid, " .*for never_answers"])),
     ?assert(Count >= 1),
