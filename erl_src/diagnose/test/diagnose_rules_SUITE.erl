@@ -2600,6 +2600,13 @@ binaries_of_states_are_told_of(_) ->
             end,
     [{#{group := #{count := 2}}, #{kind := binary_leak} = Sign}] = Found(Queues, #{}),
     ?assert(has("up to 440.0 MB of binaries (of 600.0 MB of memory) are held by <0.7.0> (230.0 MB), <0.8.0> (220.0 MB): by", said(Sign))),
+    %% One has nearly all that there are.
+    [{_, One}] = Found(Queues#{count := 1, members := [#{pid => ~"<0.7.0>", name => ''}], kin := [~"<0.7.0>"], laden := 1,
+                               laden_bytes := 430_000_000}, #{}),
+    ?assert(has("430.0 MB of binaries (of 600.0 MB of memory) are held by <0.7.0>, of the node's 440.0 MB", said(One))),
+    ?assertNot(has("up to", said(One))),
+    [{_, Two}] = Found(Queues#{laden_bytes := 430_000_000}, #{}),
+    ?assert(has("up to 430.0 MB", said(Two))),
     ?assertMatch([{#{process := #{pid := ~"<0.7.0>"}}, _}],
                  Found(Queues#{count := 1, members := [#{pid => ~"<0.7.0>", name => ''}], kin := [~"<0.7.0>"], laden := 1}, #{})),
     [?assertEqual([], Found(Group, More))

@@ -385,7 +385,7 @@ laden(#{laden_bytes := Charged} = Group, #{memory := #{binary := Bytes, total :=
   when Charged >= ?MOST_BYTES, Charged =< 2 * Bytes ->
     Most = min(Charged, Bytes - in_tables(Look)),
     [sign(binary_leak, #{laden => [#{process => diagnose_sign:process(One), bytes => Held} || {Held, One} <- By], held_bytes => Most,
-                         processes => maps:get(laden, Group), gives_back => unknown, total_bytes => Total},
+                         processes => maps:get(laden, Group), gives_back => unknown, total_bytes => Total, all_bytes => Bytes},
           "They are in its state, or were used since its last collection. If they are bounded and meant to be that many (a cache), leave"
           " them. Otherwise bound what is kept: a queue needs a limit, at which old or new entries are dropped, or who sends has to wait. Have"
           " it take less ahead (prefetch, max_bytes), or keep only the parts that are needed (binary:copy/1).",
