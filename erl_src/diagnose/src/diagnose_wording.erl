@@ -922,8 +922,9 @@ text(Format, Args) -> unicode:characters_to_binary(io_lib:format(Format, Args)).
 -spec warnings([diagnose_known_faults:fault()], Otp :: binary() | unknown) -> [binary()].
 warnings(Faults, Otp) ->
     [unicode:characters_to_binary([case Otp of unknown -> "Some versions of this release have"; _ -> "This OTP has" end,
-                                   " a fault that signals can trigger, including those of this inspection: ", What, " (", Issue, ")."])
-     || #{issue := Issue, what := What} <- Faults].
+                                   " a fault that signals can trigger, including those of this inspection: ", What, " (", Issue, ").",
+                                   [[" Versions after ", lists:join(" and ", Last), " are without it."] || Last =/= []]])
+     || #{issue := Issue, what := What, versions := Ranges} <- Faults, Last <- [[One || {_, One} <- Ranges, One =/= none]]].
 
 how_often(#{waited := 0}) -> "never waits, and is";
 how_often(#{waited := Waits, looks := Looks}) when 4 * Waits > Looks -> "is";
