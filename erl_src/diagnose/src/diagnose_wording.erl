@@ -311,11 +311,11 @@ evidence(equal_heaps, #{processes := Count, heap_bytes := Heap, each_bytes := Ea
 evidence(log_dumps, #{dumps := Dumps, logged := Logged, threshold := Threshold, ms := Ms}) ->
     io_lib:format("had ~ts dumps of mnesia's log due in ~.1f s: ~ts writes went to the log, and a dump is due after ~ts",
                   [count(Dumps), Ms / 1000, count(Logged), count(Threshold)]);
-%% Where the node has hardly more of them, and not fewer, hardly one counts twice.
+%% Where one alone has hardly fewer than the node, hardly one counts twice.
 evidence(binary_leak, #{laden := Laden, held_bytes := Held, total_bytes := Total, all_bytes := All}) ->
-    {UpTo, Doubt} = case 10 * Held >= 9 * All andalso Held < All of
-                        true -> {"", [", of the node's ", bytes(All)]};
-                        false -> {"up to ", ": by the VM's account, in which a binary counts as often as it is referred to"}
+    {UpTo, Doubt} = case Laden of
+                        [_] when 10 * Held >= 9 * All, Held < All -> {"", [", of the node's ", bytes(All)]};
+                        _ -> {"up to ", ": by the VM's account, in which a binary counts as often as it is referred to"}
                     end,
     io_lib:format("~ts~ts of binaries (of ~ts of memory) are held by ~ts~ts",
                   [UpTo, bytes(Held), bytes(Total),
