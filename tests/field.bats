@@ -283,6 +283,7 @@ field() {
 
 @test "field: many_small_queues" { field --once many_small_queues; }
 @test "field: members_copied" { field --once members_copied; }
+@test "field: memberships_stay" { field --once memberships_stay; }
 
 @test "field: missing_modules" { field --once missing_modules; }
 

@@ -36,6 +36,8 @@
 %% So many keys at each end tell whether they name processes that live, and so long a key may be.
 -define(ASKED_KEYS, 10).
 -define(PARTS_OF_KEY, 5).
+%% Of so many rows of a bag.
+-define(ROWS_FOR_PIDS, 2000).
 %% So many reads of the size of a table, a millisecond apart, at each look.
 -define(SIZE_READS, 10).
 %% A list of fewer is no text.
@@ -514,18 +516,27 @@ table(Table) ->
 %% is kept. In an ordered_set the first are of the oldest.
 of_ended(Table, #{size := Size, type := Type, protection := Protection, memory := Words} = All)
   when Size >= ?SCANNED_ROWS, Protection =/= private ->
-    IsRead = (Type =:= set orelse Type =:= ordered_set) andalso maps:get(compressed, All, false) =:= false
-        andalso Words * erlang:system_info(wordsize) =< ?ROW_BYTES * Size,
+    IsRead = maps:get(compressed, All, false) =:= false andalso Words * erlang:system_info(wordsize) =< ?ROW_BYTES * Size,
     case apart(fun() ->
-                       Last = case Type of ordered_set -> keys(Table, ets:last(Table), fun ets:prev/2, ?ASKED_KEYS); _ -> [] end,
-                       Keys = keys(Table, ets:first(Table), fun ets:next/2, ?ASKED_KEYS) ++ Last,
-                       Named = [is_process_alive(Pid) || Key <- Keys, Pid <- named_by_row(named_by(Key), IsRead, Table, Key)],
+                       Named = [is_process_alive(Pid) || Pid <- named_in(Type, IsRead, Table)],
                        {length([Alive || Alive <- Named, not Alive]), length(Named)}
                end) of
         {Ended, Named} when Named >= ?ASKED_KEYS -> #{keys_of_ended => Ended, keys_of_processes => Named};
         _ -> #{}
     end;
 of_ended(_, #{}) -> #{}.
+
+%% A look-up in a bag copies all rows of the key, so the VM gives of each row the process alone. The first rows of a key are its newest:
+%% some of many are drawn.
+named_in(Type, true, Table) when Type =:= bag; Type =:= duplicate_bag ->
+    Parts = [{element, Position, '$_'} || Position <- lists:seq(1, ?PARTS_OF_KEY)],
+    Clauses = [{'_', [{is_pid, Part}], [Part]} || Part <- Parts ++ [{element, 1, Part} || Part <- Parts]] ++ [{'_', [], [none]}],
+    {Seen, _} = ets:select(Table, Clauses, ?ROWS_FOR_PIDS),
+    some(2 * ?ASKED_KEYS, [Pid || Pid <- Seen, is_pid(Pid), node(Pid) =:= node()]);
+named_in(Type, IsRead, Table) ->
+    Last = case Type of ordered_set -> keys(Table, ets:last(Table), fun ets:prev/2, ?ASKED_KEYS); _ -> [] end,
+    [Pid || Key <- keys(Table, ets:first(Table), fun ets:next/2, ?ASKED_KEYS) ++ Last,
+            Pid <- named_by_row(named_by(Key), IsRead, Table, Key)].
 
 keys(_Table, Key, _Next, Left) when Key =:= '$end_of_table'; Left =:= 0 -> [];
 keys(Table, Key, Next, Left) -> [Key | keys(Table, try Next(Table, Key) catch error:badarg -> '$end_of_table' end, Next, Left - 1)].
