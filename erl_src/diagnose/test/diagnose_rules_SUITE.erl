@@ -24,7 +24,7 @@
          timers_that_are_cancelled_are_counted/1, suspended_is_not_scanning/1,
          server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
          stack_is_no_unused_heap/1, binaries_that_are_passed_on_are_no_leak/1, modules_of_a_start_are_no_leak/1,
-         rows_of_ended_processes_that_become_more_are_told_of/1,
+         rows_of_ended_processes_that_become_more_are_told_of/1, large_heaps_that_come_and_go_are_told_of/1, purges_in_vain_are_told_of/1,
          most_of_the_memory_is_told_of/1, table_that_only_grows_is_told_of/1,
          waiting_for_threads_is_told_of/1, waiting_for_a_thread_is_no_work/1,
          one_ready_beside_hundreds_is_uneven/1, server_with_costly_calls_is_busy/1,
@@ -205,7 +205,7 @@ all() ->
      timers_that_are_cancelled_are_counted, suspended_is_not_scanning,
      server_is_no_loop,
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
-     rows_of_ended_processes_that_become_more_are_told_of,
+     rows_of_ended_processes_that_become_more_are_told_of, large_heaps_that_come_and_go_are_told_of, purges_in_vain_are_told_of,
      most_of_the_memory_is_told_of, table_that_only_grows_is_told_of, waiting_for_threads_is_told_of, waiting_for_a_thread_is_no_work,
      one_ready_beside_hundreds_is_uneven, server_with_costly_calls_is_busy,
      server_with_long_work_is_busy, who_asks_all_is_busy,
@@ -3408,6 +3408,48 @@ small_messages_on_a_roomy_heap_are_read(_) ->
     _ = [Pid ! {conn_down, N, lists:seq(1, 200)} || N <- lists:seq(1, 2000)],
     ?assertEqual(too_large, diagnose_probe:shapes(Pid, 27_000, 0)),
     exit(Pid, kill).
+
+%% Each is gone before the look ends.
+large_heaps_that_come_and_go_are_told_of(_) ->
+    Scrape = fun(Pid, Heap) ->
+                     suspect(#{pid => Pid, depth => 0, label => {page, render, 1}, passes => true, heap_bytes => Heap, used_bytes => Heap,
+                               stack_bytes => 0, samples => [{running, [{io_lib, format, 2}, {page, line, 1}], 3}]})
+             end,
+    Found = fun(Suspects, Total) -> signs(#{suspects => Suspects, memory => #{total => Total}}, []) end,
+    Two = [Scrape(~"<0.1.0>", 150_000_000), Scrape(~"<0.2.0>", 140_000_000)],
+    ?assertMatch([{large_heap, #{heap_bytes := 150_000_000, passing := 2, in := ~"page:line/1"}}], Found(Two, 800_000_000)),
+    ?assertMatch([{large_heap, #{passing := 1}}], Found([hd(Two)], 290_000_000)),
+    ?assertEqual({[], [], []}, {Found(Two, 1_000_000_000), Found([hd(Two)], 310_000_000), Found([Scrape(~"<0.1.0>", 90_000_000)], 1)}),
+    [#{signs := [Sign]}] = found(#{suspects => Two, memory => #{total => 800_000_000}}, []),
+    ?assert(has("as did 1 alike", said(Sign))),
+    %% A real one.
+    Now = now_ms(),
+    Looking = spawn_monitor(fun() -> exit({seen, diagnose_probe:passing([], Now + 3000)}) end),
+    timer:sleep(300),
+    spawn(fun() -> List = lists:seq(1, 8_000_000), timer:sleep(800), length(List) end),
+    {_, Monitor} = Looking,
+    [{_, #{passes := true, heap_bytes := Heap}} | _] = receive {'DOWN', Monitor, process, _, {seen, Seen}} -> Seen end,
+    ?assert(Heap >= 128_000_000).
+
+%% One process never leaves old code, and the purge is tried again and again.
+purges_in_vain_are_told_of(_) ->
+    Samples = fun(Times) -> [{running, [{erts_code_purger, cpc_receive, 4}, {erts_code_purger, do_soft_purge, 2}], Times},
+                             {waiting, [{erts_code_purger, wait_for_request, 0}], 60 - Times}] end,
+    Purges = #{looks => 20, modules => [tariff], by => [#{pid => ~"<0.9.0>", name => rollout, in => {m, tries, 1}, times => 18}],
+               kept_by => [#{pid => ~"<0.8.0>", name => '', in => {tariff, loop, 1}}]},
+    Found = fun(Times, Of) ->
+                    Purger = suspect(#{depth => 0, name => erts_code_purger, samples => Samples(Times)}),
+                    [Sign || #{signs := Signs} <- found(#{suspects => [Purger],
+                                                          reloads => #{looks => 9, modules => [], in => [], purges => Of}}, []),
+                             #{kind := code_churn} = Sign <- Signs]
+            end,
+    [Sign] = Found(30, Purges),
+    ?assert(has("at 30 of 60 looks: <0.9.0> (rollout) in m:tries/1 asks for it; old code of tariff stays, which is run by <0.8.0> in"
+                " tariff:loop/1", said(Sign))),
+    ?assert(has("fully qualified call", advised(Sign))),
+    ?assertMatch([_], Found(30, Purges#{kept_by := []})),
+    ?assertEqual({[], [], [], []},
+                 {Found(14, Purges), Found(30, Purges#{by := []}), Found(30, Purges#{modules := []}), Found(30, unknown)}).
 
 %% Long before it has much of the memory, also if others leave in time.
 rows_of_ended_processes_that_become_more_are_told_of(_) ->

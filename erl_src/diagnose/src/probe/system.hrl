@@ -48,6 +48,10 @@
 %% So many sockets say how large their buffers are.
 -define(ASKED_BUFFERS, 100).
 -define(BETWEEN_DIGESTS_MS, 500).
+-define(PURGE_LOOKS, 20).
+-define(PURGE_LOOK_MS, 20).
+%% So many processes are asked whether they are in old code.
+-define(ASKED_FOR_CODE, 5000).
 -define(ASKED_TRACED, 200).
 -define(NIF_MODULES, 10).
 %% More than a process has there of its own (760 on OTP 27).
@@ -436,6 +440,36 @@ reloads(Until, Were, Changes, Looks) ->
             #{looks => Looks + 1,
               modules => [#{module => Module, times => Times} || {Times, Module} <- Most],
               in => []}
+    end.
+
+%% @doc Who asks the code server at some looks, while it has old code purged: each caller monitors it. Which modules have old code, and
+%% which of these processes are in it, or come back there: only those are asked whether they keep it.
+-spec purges([pid()]) -> #{looks := pos_integer(), modules := [module()], by | kept_by := [map()]}.
+purges(Pids) ->
+    Asking = lists:append([begin
+                               wait(?PURGE_LOOK_MS),
+                               [{Pid, asks_code(Pid)} || Pid <- lists:sublist(callers(whereis(code_server)), ?LARGEST)]
+                           end || _ <- lists:seq(1, ?PURGE_LOOKS)]),
+    Old = lists:sublist([Module || Module <- erlang:loaded(), erlang:check_old_code(Module)], ?LARGEST),
+    #{looks => ?PURGE_LOOKS, modules => Old,
+      by => [(purging(Pid, In))#{times => Times} || {Times, {Pid, In}} <- most_frequent([One || {_, In} = One <- Asking, In =/= none])],
+      kept_by => lists:sublist([purging(Pid, In) || Pid <- lists:sublist(Pids, ?ASKED_FOR_CODE), In <- keeps_code(Pid, Old)], ?LARGEST)}.
+
+purging(Pid, In) -> #{pid => pid_text(Pid), name => registered_as(Pid), in => In}.
+
+asks_code(Pid) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, [{code_server, call, _, _} | Stack]} ->
+            hd([frame(Frame) || {Module, _, _, _} = Frame <- Stack, Module =/= code] ++ [none]);
+        _ -> none
+    end.
+
+keeps_code(Pid, Modules) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, Stack} ->
+            lists:sublist([frame(Frame) || {Module, _, _, _} = Frame <- Stack, lists:member(Module, Modules),
+                                           erlang:check_process_code(Pid, Module, [{allow_gc, false}]) =:= true], 1);
+        undefined -> []
     end.
 
 digests() -> maps:from_list([{Module, erlang:phash2(digest(Module))} || Module <- erlang:loaded()]).
