@@ -27,7 +27,7 @@
          suspenders/3, who_call/2, freed_natively/2, growth/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1, answered_meanwhile/3, standby/1, losses/1, counter_of/2,
          reads/1, gave_back/2, asked_to_start/1, stalls/2, endings/1, ports/0, throttled_by/1, throttled_since/2, throttled_meanwhile/1,
-         kept_growth/3, times_out/1, passing/2]).
+         kept_growth/3, times_out/1, passing/2, made_and_kept/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -463,12 +463,13 @@ look_closer(Keeper, Rows, Names,
                  In = within(fun() -> loaders_of(Often) end, min(Deadline, now_ms() + ?LOOKUPS_MS + 2 * ?LAST_ANSWER_MS)),
                  tell(Keeper, #{reloads => Reloaded#{in := [One || is_list(In), One <- In]}}, Bytes)
          end,
-    ok = case Reloaded =/= unknown andalso lists:any(fun({_, Suspect}) -> purges_often(Suspect) end, Suspects) of
-             false -> ok;
-             true ->
+    ok = case Reloaded =/= unknown andalso [1 || {_, #{name := erts_code_purger, reductions := Done}} <- Suspects, is_number(Done),
+                                                 Done >= ?LOOKING_UP] of
+             [_] ->
                  Likely = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
                  Purges = within(fun() -> purges(Likely) end, min(Deadline, now_ms() + 2 * ?LAST_ANSWER_MS)),
-                 tell(Keeper, #{reloads => Reloaded#{purges => known(Purges)}}, Bytes)
+                 tell(Keeper, #{reloads => Reloaded#{purges => known(Purges)}}, Bytes);
+             _ -> ok
          end,
     Lookups = case asked_much(Suspects) of
                   [Server] -> within(fun() -> asked_for_modules(Server) end,
@@ -587,14 +588,6 @@ is_always_busy(Samples) -> Samples =/= [] andalso not lists:any(fun({Status, _, 
 is_mostly_busy(Samples) ->
     Waits = lists:sum([Times || {Status, _, Times} <- Samples, is_resting(Status)]),
     2 * Waits < lists:sum([Times || {_, _, Times} <- Samples]).
-
-%% Also while it waits until each process has looked whether it runs old code.
-purges_often(#{name := erts_code_purger, samples := [_ | _] = Samples}) ->
-    Purging = lists:sum([Times || {_, Stack, Times} <- Samples, lists:any(fun is_purge/1, Stack)]),
-    4 * Purging >= lists:sum([Times || {_, _, Times} <- Samples]);
-purges_often(#{}) -> false.
-
-is_purge({Module, Function, _}) -> Module =:= erts_code_purger andalso lists:member(Function, [do_soft_purge, do_purge]).
 
 is_resting(Status) -> Status =:= waiting orelse Status =:= suspended.
 

@@ -519,7 +519,7 @@ evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := To
                     || #{passing := N} <- [Evidence]] ++ where_it_is(Evidence)]);
 evidence(code_churn, #{looks := Looks, times := Times, modules := Modules, by := By, kept_by := Kept}) ->
     Of = fun(All) -> lists:join(", ", [[Process, in_function(In)] || #{process := Process, in := In} <- All]) end,
-    io_lib:format("has old code purged again and again, at ~b of ~b looks: ~ts asks for it; old code of ~ts stays~ts",
+    io_lib:format("has old code purged again and again: at ~b of ~b looks ~ts waits for it; old code of ~ts stays~ts",
                   [Times, Looks, Of(By), lists:join(", ", Modules),
                    case Kept of [] -> ""; _ -> [", which is run by ", Of(Kept)] end]);
 evidence(code_churn, #{looks := Looks, modules := Modules, in := In}) ->

@@ -24,6 +24,7 @@
          timers_that_are_cancelled_are_counted/1, suspended_is_not_scanning/1,
          server_is_no_loop/1, one_that_never_keeps_up_is_told_of/1,
          stack_is_no_unused_heap/1, binaries_that_are_passed_on_are_no_leak/1, modules_of_a_start_are_no_leak/1,
+         connections_made_and_kept_are_told_of/1,
          rows_of_ended_processes_that_become_more_are_told_of/1, large_heaps_that_come_and_go_are_told_of/1, purges_in_vain_are_told_of/1,
          most_of_the_memory_is_told_of/1, table_that_only_grows_is_told_of/1,
          waiting_for_threads_is_told_of/1, waiting_for_a_thread_is_no_work/1,
@@ -205,6 +206,7 @@ all() ->
      timers_that_are_cancelled_are_counted, suspended_is_not_scanning,
      server_is_no_loop,
      one_that_never_keeps_up_is_told_of, stack_is_no_unused_heap, binaries_that_are_passed_on_are_no_leak, modules_of_a_start_are_no_leak,
+     connections_made_and_kept_are_told_of,
      rows_of_ended_processes_that_become_more_are_told_of, large_heaps_that_come_and_go_are_told_of, purges_in_vain_are_told_of,
      most_of_the_memory_is_told_of, table_that_only_grows_is_told_of, waiting_for_threads_is_told_of, waiting_for_a_thread_is_no_work,
      one_ready_beside_hundreds_is_uneven, server_with_costly_calls_is_busy,
@@ -3409,6 +3411,22 @@ small_messages_on_a_roomy_heap_are_read(_) ->
     ?assertEqual(too_large, diagnose_probe:shapes(Pid, 27_000, 0)),
     exit(Pid, kill).
 
+%% The node opens them, and nobody closes one.
+connections_made_and_kept_are_told_of(_) ->
+    Left = #{what => kept, count => 120, more => 9, at => ~"192.0.2.1:22", asked => 30, most => [{unknown, {gen_statem, loop_receive, 3}, 30}],
+             by => [#{pid => ~"<0.9.0>", name => pulls, in => {m, report, 2}, times => 8}]},
+    Found = fun(One) -> [Sign || #{signs := [Sign]} <- found(#{left_sockets => #{ms => 3600, alarms => [], sockets => [One]}}, [])] end,
+    [#{kind := sockets_left} = Sign] = Found(Left),
+    ?assert(has("connected to 192.0.2.1:22, and that did nothing for 3.6 s and more, and 9 more since, and none was closed, opened by <0.9.0>"
+                " (pulls) in m:report/2", said(Sign))),
+    ?assertEqual({[], [], []}, {Found(Left#{count := 19}), Found(Left#{more := 2}), Found(Left#{more := 60})}),
+    %% One was closed, another one used; or as many were accepted.
+    Before = maps:from_list([{N, {{{127, 0, 0, 1}, 22}, 1}} || N <- lists:seq(1, 20)]),
+    After = Before#{30 => {{{127, 0, 0, 1}, 22}, 1}},
+    Kept = fun(Now, Accepted) -> diagnose_probe:made_and_kept({0, Before}, {Accepted, Now}) end,
+    ?assertMatch([#{count := 20, more := 1, at := ~"127.0.0.1:22"}], Kept(After, 0)),
+    ?assertEqual({[], [], []}, {Kept(maps:remove(1, After), 0), Kept(After, 1), Kept(Before, 0)}).
+
 %% Each is gone before the look ends.
 large_heaps_that_come_and_go_are_told_of(_) ->
     Scrape = fun(Pid, Heap) ->
@@ -3433,23 +3451,16 @@ large_heaps_that_come_and_go_are_told_of(_) ->
 
 %% One process never leaves old code, and the purge is tried again and again.
 purges_in_vain_are_told_of(_) ->
-    Samples = fun(Times) -> [{running, [{erts_code_purger, cpc_receive, 4}, {erts_code_purger, do_soft_purge, 2}], Times},
-                             {waiting, [{erts_code_purger, wait_for_request, 0}], 60 - Times}] end,
     Purges = #{looks => 20, modules => [tariff], by => [#{pid => ~"<0.9.0>", name => rollout, in => {m, tries, 1}, times => 18}],
                kept_by => [#{pid => ~"<0.8.0>", name => '', in => {tariff, loop, 1}}]},
-    Found = fun(Times, Of) ->
-                    Purger = suspect(#{depth => 0, name => erts_code_purger, samples => Samples(Times)}),
-                    [Sign || #{signs := Signs} <- found(#{suspects => [Purger],
-                                                          reloads => #{looks => 9, modules => [], in => [], purges => Of}}, []),
-                             #{kind := code_churn} = Sign <- Signs]
-            end,
-    [Sign] = Found(30, Purges),
-    ?assert(has("at 30 of 60 looks: <0.9.0> (rollout) in m:tries/1 asks for it; old code of tariff stays, which is run by <0.8.0> in"
+    Found = fun(Of) -> [Sign || #{signs := [Sign]} <- found(#{reloads => #{looks => 9, modules => [], in => [], purges => Of}}, [])] end,
+    [#{kind := code_churn} = Sign] = Found(Purges),
+    ?assert(has("at 18 of 20 looks <0.9.0> (rollout) in m:tries/1 waits for it; old code of tariff stays, which is run by <0.8.0> in"
                 " tariff:loop/1", said(Sign))),
     ?assert(has("fully qualified call", advised(Sign))),
-    ?assertMatch([_], Found(30, Purges#{kept_by := []})),
+    ?assertMatch([_], Found(Purges#{kept_by := []})),
     ?assertEqual({[], [], [], []},
-                 {Found(14, Purges), Found(30, Purges#{by := []}), Found(30, Purges#{modules := []}), Found(30, unknown)}).
+                 {Found(Purges#{looks := 80}), Found(Purges#{by := []}), Found(Purges#{modules := []}), Found(unknown)}).
 
 %% Long before it has much of the memory, also if others leave in time.
 rows_of_ended_processes_that_become_more_are_told_of(_) ->

@@ -17,14 +17,12 @@ passing(Large, Until) ->
     end.
 
 passing(Until, Old, Asked, Seen) ->
-    Now = case has_large_heaps() of true -> lists:foldl(fun passing_by/2, Seen, Asked); false -> Seen end,
+    Now = case erlang:memory(processes) >= ?MOST_BYTES of true -> lists:foldl(fun passing_by/2, Seen, Asked); false -> Seen end,
     wait(?PASSING_MS),
     case now_ms() < Until of
         true -> passing(Until, Old, lists:sublist([Pid || Pid <- processes(), not is_map_key(Pid, Old)], ?ASKED_PASSING), Now);
         false -> Now
     end.
-
-has_large_heaps() -> try erlang:memory(processes) >= ?MOST_BYTES catch error:notsup -> true end.
 
 passing_by(Pid, Seen) ->
     case depth(Pid) < ?DEEP andalso process_info(Pid, [garbage_collection_info, status, initial_call, current_stacktrace]) of
@@ -41,5 +39,5 @@ passing_by(Pid, Seen) ->
     end.
 
 passed(Pid, #{heap := Heap, used := Used, label := Label, samples := Samples}) ->
-    (of_row(late_row(Pid), #{}))#{depth := 0, usual_depth := 0, status := waiting, reductions := 0.0, pauses := not_needed,
-                                  stack_bytes := 0, label := Label, heap_bytes := Heap, used_bytes := Used, samples := alike(Samples), passes => true}.
+    Row = of_row(#{pid => Pid, depth => 0, status => waiting, only => work}, #{}),
+    Row#{reductions := 0.0, label := Label, heap_bytes := Heap, used_bytes := Used, samples := alike(Samples), passes => true}.

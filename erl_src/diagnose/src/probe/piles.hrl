@@ -16,7 +16,6 @@
 -define(OPENING_MS, 500).
 -define(OPENING_LOOK_MS, 30).
 -define(ASKED_OPENING, 50).
--define(CLIENTS, [ssh, ssh_sftp, ssh_connection_handler, ssh_client_channel, ssl, gen_tcp]).
 -define(PILED_PROCESSES, 50_000).
 -define(ASKED_PILED, 300).
 -define(ASKED_NEW, 100).
@@ -75,9 +74,9 @@ made_now() ->
     Listening = maps:from_list([{Number, true} || {_, Number, {error, _}} <- Named]),
     {Accepted, Made} = lists:partition(fun({_, Number, _}) -> is_map_key(Number, Listening) end, Named),
     {length(Accepted), maps:from_list([{Port, {Peer, Moved}} || {Port, _, {ok, Peer}} <- Made,
-                                                                {ok, Moved} <- [of_open(fun all_moved/1, Port)]])}.
+                                                                Moved <- [of_open(fun all_moved/1, Port)]])}.
 
-all_moved(Port) -> {ok, moved(Port, recv_oct) + moved(Port, send_oct)}.
+all_moved(Port) -> prim_inet:getstat(Port, [recv_oct, send_oct]).
 
 most_alike({_, Made}) ->
     lists:max([0 | [length(Of) || Of <- maps:values(maps:groups_from_list(fun({Peer, _}) -> Peer end, maps:values(Made)))]]).
@@ -85,7 +84,7 @@ most_alike({_, Made}) ->
 %% @doc Connections to one place that did nothing, while others were made to it and none was closed; not where as many were accepted
 %% meanwhile, for which they may be.
 -spec made_and_kept(Made, Made) -> [#{what := kept, count := pos_integer(), more := pos_integer(), at := binary(), ports := [Port]}]
-              when Made :: {Accepted :: non_neg_integer(), #{Port => {Peer :: term(), Moved :: non_neg_integer()}}}, Port :: term().
+              when Made :: {Accepted :: non_neg_integer(), #{Port => {Peer :: term(), Moved :: term()}}}, Port :: term().
 made_and_kept({AcceptedBefore, Before}, {Accepted, After}) ->
     New = [Peer || {Port, {Peer, _}} <- maps:to_list(After), not is_map_key(Port, Before)],
     [#{what => kept, count => length(Idle), more => More, at => address({ok, Peer}, <<"a socket">>), ports => Idle}
@@ -109,17 +108,12 @@ opening(Until) ->
     end.
 
 opening(Active, Until) ->
-    Now = [{Pid, In} || Pid <- Active, {_, Stack} <- [process_info(Pid, current_stacktrace)], In <- connects_for(Stack)],
+    Now = [{Pid, In} || Pid <- Active, In <- connects_in(Pid)],
     wait(?OPENING_LOOK_MS),
     case now_ms() < Until of
         true -> Now ++ opening(Active, Until);
         false -> Now
     end.
-
-connects_for(Stack) ->
-    IsConnect = fun({Module, Function, _, _}) -> Function =:= connect orelse lists:member(Module, ?CLIENTS) end,
-    Beyond = lists:dropwhile(IsConnect, lists:dropwhile(fun(Frame) -> not IsConnect(Frame) end, Stack)),
-    [frame(Frame) || Frame <- lists:sublist(Beyond, 1)].
 
 %% Those with bytes that the system has for their owner, what was read before, and what the owner has done.
 unread(Ports) ->

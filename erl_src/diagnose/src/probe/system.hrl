@@ -459,8 +459,7 @@ purging(Pid, In) -> #{pid => pid_text(Pid), name => registered_as(Pid), in => In
 
 asks_code(Pid) ->
     case process_info(Pid, current_stacktrace) of
-        {_, [{code_server, call, _, _} | Stack]} ->
-            hd([frame(Frame) || {Module, _, _, _} = Frame <- Stack, Module =/= code] ++ [none]);
+        {_, [{code_server, call, _, _}, Frame | _]} -> frame(Frame);
         _ -> none
     end.
 

@@ -5,7 +5,6 @@
 
 -import(diagnose_sign, [sign/4, text/2, counted/1]).
 -import(diagnose_counts, [processes/1]).
--import(diagnose_samples, [looks/1]).
 
 -include("../diagnose_bounds.hrl").
 
@@ -28,15 +27,12 @@ of_terms(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look) -
      || Put =/= []];
 of_terms(#{}) -> [].
 
-of_code(#{reloads := #{purges := #{modules := [_ | _] = Old, by := [_ | _] = By, kept_by := Kept}}, suspects := Suspects}) ->
-    [sign(code_churn, #{looks => looks(Samples), times => Times, modules => [text("~tp", [Module]) || Module <- Old],
-                        by => [purging(One) || One <- lists:sublist(By, 1)], kept_by => [purging(One) || One <- Kept]},
-          "Each try asks every process of the node. Old code is free only when no process runs it: have that process call its own module by"
-          " a fully qualified call (?MODULE:loop(State)), or restart it. Try again after seconds, for a bounded time (code:purge/1 ends"
-          " such processes).", diagnose_proof:look())
-     || #{name := erts_code_purger, samples := Samples} <- Suspects,
-        Times <- [looks([Sample || {_, Stack, _} = Sample <- Samples, lists:any(fun is_purge/1, Stack)])],
-        Times >= ?BUSY_LOOKS, 4 * Times >= looks(Samples)];
+of_code(#{reloads := #{purges := #{looks := Looks, modules := [_ | _] = Old, by := [#{times := Times} = By | _], kept_by := Kept}}})
+  when 4 * Times >= Looks ->
+    [sign(code_churn, #{looks => Looks, times => Times, modules => [text("~tp", [Module]) || Module <- Old],
+                        by => [purging(By)], kept_by => [purging(One) || One <- Kept]},
+          "Each try asks every process of the node. Old code is free when no process runs it: have that process call its own module by a"
+          " fully qualified call (?MODULE:loop(State)), or restart it. Try again after seconds, and not for ever.", diagnose_proof:look())];
 of_code(#{reloads := #{looks := Looks, modules := Modules, in := In}}) ->
     Again = [#{module => text("~tp", [Module]), times => Times} || #{module := Module, times := Times} <- Modules, Times >= ?RELOADS],
     [sign(code_churn, #{looks => Looks, modules => Again, in => counted(In)},
@@ -44,7 +40,5 @@ of_code(#{reloads := #{looks := Looks, modules := Modules, in := In}}) ->
           " changing data in ETS, in application variables or in persistent_term; a module is for data that changes with a"
           " release.", diagnose_proof:look()) || Again =/= []];
 of_code(#{}) -> [].
-
-is_purge({Module, Function, _}) -> Module =:= erts_code_purger andalso lists:member(Function, [do_soft_purge, do_purge]).
 
 purging(#{in := In} = One) -> #{process => diagnose_sign:process(One), in => diagnose_sign:in(In)}.

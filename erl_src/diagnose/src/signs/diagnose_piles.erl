@@ -38,9 +38,8 @@ advice(here, _, _) ->
     "Such a socket failed (send_timeout_close, or a read that returned closed), and gives no message any more. Who gets {error, _} from"
     " gen_tcp:send/2 or gen_tcp:recv/2 has to call gen_tcp:close/1, and to tell the owner, who waits in vain for tcp_closed.";
 advice(kept, _, _) ->
-    "Connections are opened, and the old ones are neither used nor closed. Close each when its work is done, also after an error (an after"
-    " clause: gen_tcp:close/1, ssl:close/1, ssh:close/1), or use one again. A connection that a library opens (ssh, a client) has a process"
-    " of its own, which stays when its caller is done. If one is kept for each session, leave it.";
+    "Close each when its work is done, also after an error (an after clause), or use one again. A connection that a library opens (as"
+    " ssh:close/1 ends) has a process of its own, which stays when its caller is done. If one is kept for each session, leave it.";
 advice(unread, [_ | _], _) ->
     "They have stopped reading on purpose, it seems: remove the cause of the alarm (alarm_handler:get_alarms/0), and they go on.";
 advice(unread, [], Most) ->
