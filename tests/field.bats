@@ -285,6 +285,7 @@ field() {
 
 @test "field: many_small_queues" { field --once many_small_queues; }
 @test "field: members_copied" { field --once members_copied; }
+@test "field: memberships_stay" { field --once memberships_stay; }
 
 @test "field: missing_modules" { field --once missing_modules; }
 
@@ -355,6 +356,7 @@ field() {
 @test "field: program_hangs" { field --once program_hangs; }
 @test "field: program_not_reading" { field --once program_not_reading; }
 @test "field: program_slow" { field --once program_slow; }
+@test "field: purged_in_vain" { field --once purged_in_vain; }
 
 @test "field: queue_index" { field --once queue_index; }
 @test "field: range_listed" { field --once range_listed; }
@@ -390,6 +392,7 @@ field() {
 @test "field: scans_ten_times" { field --once scans_ten_times; }
 
 @test "field: schedulers_many" { field --once schedulers_many; }
+@test "field: scrapes_all" { field --once scrapes_all; }
 
 @test "field: self_messages" { field --once self_messages; }
 

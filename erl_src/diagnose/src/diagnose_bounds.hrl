@@ -49,6 +49,9 @@
 -define(LEFT_SOCKETS, 20).
 -define(MANY_LEFT_SOCKETS, 100).
 -define(UNREAD_SOCKETS, 10).
+%% Connections that the node makes and keeps: so many more meanwhile, at a pace at which all of them took so long.
+-define(KEPT_MORE, 3).
+-define(OPENED_MS, 15_000).
 %% Processes that wait in one function, and so many more a second. Where nothing else tells them from sessions of clients that come, more
 %% of them; and those have worked that have done so many times as much as newer ones.
 -define(PILED_UP, 200).

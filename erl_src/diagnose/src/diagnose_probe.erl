@@ -27,7 +27,7 @@
          suspenders/3, who_call/2, freed_natively/2, growth/2,
          mostly_hibernates/1, began_with/1, are_same_calls/2, file_text/1, answered_meanwhile/3, standby/1, losses/1, counter_of/2,
          reads/1, gave_back/2, asked_to_start/1, stalls/2, endings/1, ports/0, throttled_by/1, throttled_since/2, throttled_meanwhile/1,
-         kept_growth/3, times_out/1, ready_in/2]).
+         kept_growth/3, times_out/1, ready_in/2, passing/2, made_and_kept/2]).
 
 %% Whether somebody else has the emulator account, or it cannot.
 -type accounting() :: on | off | unknown.
@@ -108,6 +108,7 @@
 -include("probe/losses.hrl").
 -include("probe/places.hrl").
 -include("probe/stalls.hrl").
+-include("probe/passing.hrl").
 -include("probe/logging.hrl").
 -include("probe/arrivals.hrl").
 -include("probe/debugging.hrl").
@@ -385,6 +386,7 @@ look_closer(Keeper, Rows, Names,
     Unanswered = begun(fun() -> unanswered(Window - ?BEFORE_END_MS) end),
     Stalls = begun(fun() -> stalls([Pid || #{pid := Pid} <- Rows], Window - ?BEFORE_END_MS) end),
     Endings = begun(fun() -> endings(Window - ?BEFORE_END_MS) end),
+    Passing = begun(fun() -> passing([Pid || #{pid := Pid, heap := Heap} <- Rows, 2 * Heap >= ?MOST_BYTES], Window - ?BEFORE_END_MS) end),
     #{suspects := Suspects, silent := Silent, bytes := Bytes} = Seen =
         watch(Rows ++ [Row || {Pid, _} <- lists:sublist(Late, ?KEPT), Row <- [late_row(Pid)]], Window, Accounting),
     Then = larger_memory(Memory, memory()), % of the moment at which the suspects told what they have
@@ -393,7 +395,9 @@ look_closer(Keeper, Rows, Names,
     Reloaded = known(answered(Reloads, Window + ?ANSWER_MS)),
     Logged = known(answered(Logging, Window + 2 * ?ANSWER_MS)),
     Started = known(answered(Starts, Window + ?ANSWER_MS)),
-    Unlooked = [of_row(Row, Names) || #{pid := Pid} = Row <- Rows, not lists:member(pid_text(Pid), Answered)],
+    Passed = [One#{name := maps:get(Pid, Names, '')} || All <- [answered(Passing, Window + ?ANSWER_MS)], is_list(All), {Pid, One} <- All],
+    Unlooked = [of_row(Row, Names) || #{pid := Pid} = Row <- Rows,
+                                      not lists:member(pid_text(Pid), Answered ++ [Text || #{pid := Text} <- Passed])] ++ Passed,
     ok = tell(Keeper, (maps:with([collections, births], Seen))
                           #{closer => finished, run_queues => with_holders(maps:get(run_queues, Seen), Names),
                             suspects => [Suspect || {_, Suspect} <- alone_in_order(Suspects)] ++ Unlooked,
@@ -464,6 +468,14 @@ look_closer(Keeper, Rows, Names,
              Often ->
                  In = within(fun() -> loaders_of(Often) end, min(Deadline, now_ms() + ?LOOKUPS_MS + 2 * ?LAST_ANSWER_MS)),
                  tell(Keeper, #{reloads => Reloaded#{in := [One || is_list(In), One <- In]}}, Bytes)
+         end,
+    ok = case Reloaded =/= unknown andalso [1 || {_, #{name := erts_code_purger, reductions := Done}} <- Suspects, is_number(Done),
+                                                 Done >= ?LOOKING_UP] of
+             [_] ->
+                 Likely = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
+                 Purges = within(fun() -> purges(Likely) end, min(Deadline, now_ms() + 2 * ?LAST_ANSWER_MS)),
+                 tell(Keeper, #{reloads => Reloaded#{purges => known(Purges)}}, Bytes);
+             _ -> ok
          end,
     Lookups = case asked_much(Suspects) of
                   [Server] -> within(fun() -> asked_for_modules(Server) end,

@@ -93,10 +93,14 @@ has_kind(#{groups := Groups, memory := #{total := Total}}) when is_list(Groups) 
 has_kind(#{}) -> [].
 
 %% A node that works may be slow by what its own functions do, of which the bounds say nothing.
-busy_with(#{collections := Collections} = Look) ->
+busy_with(#{collections := Collections, suspects := Suspects} = Look) ->
     Cores = diagnose_work_time:cores(Collections),
+    Passing = diagnose_samples:most_worked_in([Sample || #{passes := true, samples := Of} <- Suspects, Sample <- Of]),
     case worked_in(Look) of
         [_ | _] -> [io_lib:format(" It uses ~.1f cores; the section \"Processes\" lists the functions.", [Cores])];
+        [] when Cores >= ?BUSY_CORES, Passing =/= unknown ->
+            [io_lib:format(" It uses ~.1f cores, also in ~ts of processes that live for seconds.",
+                           [Cores, diagnose_wording:label(Passing)])];
         [] when Cores >= ?BUSY_CORES ->
             [io_lib:format(" It uses ~.1f cores, in native functions or in short-lived processes: no look saw these at work.", [Cores])];
         [] -> []

@@ -133,6 +133,7 @@
                      waiting := waiting(),
                      from => [{mfa() | atom(), Count :: pos_integer()}],
                      scans => boolean(),
+                     passes => true, % it was started or ended meanwhile, with a large heap
                      stays := boolean(),
                      hibernates := boolean(),
                      idle := boolean(),
@@ -422,11 +423,13 @@
                    active := boolean() | once | integer(), packet := term()}.
 %% How often a process that works reads a socket, what it gets by it, and the options of the socket: of the one that it reads most.
 -type left_sockets() :: #{ms := pos_integer(), alarms := [binary()],
-                          sockets := [#{what := there | here | unread, count := pos_integer(), more := integer(),
+                          sockets := [#{what := there | here | unread | kept, count := pos_integer(), more := integer(),
+                                        at => binary(), by => [#{pid := binary(), name := atom(), in := frame(), times := pos_integer()}],
                                         asked := non_neg_integer(), most := [{mfa() | unknown, frame(), Count :: pos_integer()}]}]}.
 %% Connections that were the same at two looks, how many more there were at the second, and what some of their owners are, and where. there:
 %% the other side has closed it, or its half of it, and nothing was sent meanwhile. here: the port has no descriptor any more. unread: the
-%% system has bytes that nobody took, and the owner did nothing. alarms: names of those that alarm_handler has.
+%% system has bytes that nobody took, and the owner did nothing. kept: this node has made them, all to the same place (at), and they did
+%% nothing, while more were made and none was closed; by: who connects. alarms: names of those that alarm_handler has.
 -type piles() :: #{ms := pos_integer(),
                    pile := #{in := frame(), asked | count := pos_integer(), stay | more := non_neg_integer(), connections := boolean(),
                              done := {Older :: non_neg_integer(), Newer :: non_neg_integer() | unknown},
@@ -480,8 +483,11 @@
 %% restarts: those that were begun anew, mostly since another one had a lock that they wanted. logged: writes to its log, which it dumps
 %% after so many (threshold). overloads: looks at which a dump was due while another one went on.
 -type reloads() :: #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}],
-                     in := [{mfa(), pos_integer()}]}.
-%% in: in which functions those that are loaded often were loaded, while a short trace lasted.
+                     in := [{mfa(), pos_integer()}],
+                     purges => #{looks := pos_integer(), modules := [module()],
+                                 by | kept_by := [#{pid := binary(), name := atom(), in := frame(), times => pos_integer()}]} | unknown}.
+%% purges: where old code is purged all the time, which modules have old code, who waits for the code server at how many looks, and who is
+%% in that code. in: in which functions those that are loaded often were loaded, while a short trace lasted.
 -type native_times() :: #{ms | traced := pos_integer(),
                          most := [#{function := mfa(), us := non_neg_integer(), count := pos_integer(), in | label := mfa() | none,
                                     table := #{name := atom(), rows | bytes := non_neg_integer(), compressed := boolean()} | none}]}.

@@ -227,12 +227,12 @@ evidence(busy_process, #{taken_a_second := Pace, in := Function, mostly := Mostl
                    Function, mostly_in(Function, Mostly)]);
 evidence(Kind, #{times := Times, looks := Looks, processes := Count, reductions_a_second := Reductions, label := Label})
   when Kind =:= interpreted_code; Kind =:= formatted_terms ->
-    io_lib:format("~ts ~ts at ~b of ~b looks at working processes; ~ts reductions a second~ts",
+    io_lib:format("~ts ~ts at ~b of ~b looks at working processes~ts~ts",
                   [processes_are(Count),
                    case Kind of
                        interpreted_code -> "in erl_eval, the interpreter of expressions,";
                        formatted_terms -> "at printing terms as text (io_lib)"
-                   end, Times, Looks, count(Reductions),
+                   end, Times, Looks, [["; ", count(Reductions), " reductions a second"] || Reductions > 0],
                    [[", mostly of ", Label] || Label =/= unknown]]);
 evidence(slow_emulator, #{interprets := Interprets, build := Build, off := Off}) ->
     ["runs an emulator that ",
@@ -365,7 +365,7 @@ evidence(large_ets_table, #{largest := Largest, bytes := Bytes, total_bytes := T
                                      || #{name := Name, bytes := Of, owner := Owner} <- Largest])]);
 evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, total_bytes := Total} = Evidence) ->
     io_lib:format("has ~ts of its memory in the ETS table ~tp: ~ts of ~ts in ~ts rows, owner ~ts~ts",
-                  [case 2 * Bytes >= Total of true -> "most"; false -> "much" end, Name, bytes(Bytes), bytes(Total), count(Size), Owner,
+                  [if 2 * Bytes >= Total -> "most"; 4 * Bytes >= Total -> "much"; true -> "a part" end, Name, bytes(Bytes), bytes(Total), count(Size), Owner,
                    [[["; it grows by ", count(Rows), " rows (", bytes(More), ") a second"]
                      || #{rows_a_second := Rows, bytes_a_second := More} <- [Evidence]],
                     [["; ", count(Fell), " of ", count(Reads), " reads, a millisecond apart, found fewer rows than the one before"]
@@ -461,15 +461,19 @@ evidence(packets_dropped, #{port := Port, dropped_a_second := Second, part := Pa
                   " drops what its buffer~ts has no room for ({active, ~ts}, {read_packets, ~b})",
                   [count(Second), round(100 * Part), Port, Owner, [[", ", Label] || Label =/= unknown], Ms / 1000,
                    [[" of ", bytes(Buffer)] || is_integer(Buffer)], case Active of n -> "N"; _ -> atom_to_list(Active) end, Packets]);
-evidence(sockets_left, #{what := What, sockets := Sockets, more := More, ms := Ms, owners := Owners, 'of' := Of, alarms := Alarms}) ->
+evidence(sockets_left, #{what := What, sockets := Sockets, more := More, ms := Ms, owners := Owners, 'of' := Of,
+                         alarms := Alarms} = Evidence) ->
     io_lib:format("has ~ts sockets ~ts for ~.1f s and more~ts~ts~ts",
                   [count(Sockets),
                    case What of
                        there -> "that the other side has closed (or shut down), and by which nothing was sent,";
                        here -> "that are closed, though their ports stay,";
-                       unread -> "with bytes that nobody has read"
+                       unread -> "with bytes that nobody has read";
+                       kept -> ["that it has connected to ", map_get(at, Evidence), ", and that did nothing"]
                    end,
-                   Ms / 1000, [[", and ", count(More), " more since"] || More > 0],
+                   Ms / 1000, [[", and ", count(More), " more since"] || More > 0]
+                   ++ [[", and none was closed",
+                        [[", opened by ", By, in_function(At)] || #{process := By, in := At} <- map_get(by, Evidence)]] || What =:= kept],
                    [["; of ", count(Owners), " owners: ",
                      lists:join(", ", [[count(Count), " of ", Label, in_function(In)] || #{label := Label, in := In, count := Count} <- Of])]
                     || Of =/= []],
@@ -516,7 +520,14 @@ evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := To
     io_lib:format("has ~ts of heap (~ts used or not collected yet~ts)~ts~ts~ts~ts",
                   [bytes(Heap), bytes(Used), used_more(Evidence),
                    [[" of the node's ", bytes(Total)] || Heap =< Total], [[", and ", count(Messages), " messages wait"] || Messages > 0],
-                   [["; it works mostly", in_function(In)] || #{in := In} <- [Evidence], In =/= unknown], where_it_is(Evidence)]);
+                   [["; it works mostly", in_function(In)] || #{in := In} <- [Evidence], In =/= unknown],
+                   [["; it was started or has ended meanwhile", [[", as did ", count(N - 1), " alike"] || N > 1]]
+                    || #{passing := N} <- [Evidence]] ++ where_it_is(Evidence)]);
+evidence(code_churn, #{looks := Looks, times := Times, modules := Modules, by := By, kept_by := Kept}) ->
+    Of = fun(All) -> lists:join(", ", [[Process, in_function(In)] || #{process := Process, in := In} <- All]) end,
+    io_lib:format("has old code purged again and again: at ~b of ~b looks ~ts waits for it; old code of ~ts stays~ts",
+                  [Times, Looks, Of(By), lists:join(", ", Modules),
+                   case Kept of [] -> ""; _ -> [", which is run by ", Of(Kept)] end]);
 evidence(code_churn, #{looks := Looks, modules := Modules, in := In}) ->
     io_lib:format("reloads modules all the time: ~ts~ts",
                   [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Module, Times, Looks])

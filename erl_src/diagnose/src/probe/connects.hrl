@@ -1,7 +1,8 @@
 %%% Sockets of TCP that were opened since the look before, and are not connected: attempts to connect to where nobody accepts, again and again.
 
 %% What an attempt goes through in OTP.
--define(CONNECTING, [prim_inet, inet, inet_tcp, inet6_tcp, local_tcp, gen_tcp, inet_db, tls_socket, ssl, ssl_gen_statem]).
+-define(CONNECTING, [prim_inet, inet, inet_tcp, inet6_tcp, local_tcp, gen_tcp, inet_db, tls_socket, ssl, ssl_gen_statem, ssh, ssh_sftp,
+                     ssh_connection_handler]).
 
 %% fresh: the attempts of the last look. Who has not ended its attempt by the next one waits for an answer, and does not begin again.
 -type attempts() :: #{connected | answered := non_neg_integer(), fresh | ended := [{port(), pid(), [diagnose_types:frame()]}]}.

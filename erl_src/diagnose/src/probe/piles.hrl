@@ -12,6 +12,10 @@
 -define(ASKED_OWNERS, 30).
 -define(ALARM_BYTES, 100_000).
 -define(ALARM_MS, 300).
+%% So long it is seen which processes do anything; so many of these are asked what they are in.
+-define(OPENING_MS, 500).
+-define(OPENING_LOOK_MS, 30).
+-define(ASKED_OPENING, 50).
 -define(PILED_PROCESSES, 50_000).
 -define(ASKED_PILED, 300).
 -define(ASKED_NEW, 100).
@@ -23,15 +27,17 @@
 -spec left_sockets(integer()) -> diagnose_types:left_sockets() | unknown.
 left_sockets(Until) ->
     Began = now_ms(),
-    case left_now() of
-        unknown -> unknown;
-        Before ->
+    case {left_now(), made_now()} of
+        {unknown, _} -> unknown;
+        {Before, Made} ->
+            By = case most_alike(Made) >= ?LEFT_SOCKETS of true -> opening(Until); false -> [] end,
             wait(max(0, Until - now_ms())),
             case left_now() of
                 unknown -> unknown;
                 After ->
                     Sockets = left_at_both(Before, After),
-                    #{ms => max(1, now_ms() - Began), sockets => [with_owners(Left) || Left <- Sockets],
+                    Kept = [One#{by => By} || One <- made_and_kept(Made, made_now())],
+                    #{ms => max(1, now_ms() - Began), sockets => [with_owners(Left) || Left <- Sockets ++ Kept],
                       alarms => [Alarm || #{what := unread} <- Sockets, Alarm <- alarms()]}
             end
     end.
@@ -58,6 +64,56 @@ is_left_as(Port) ->
 moved(Port, Key) ->
     {ok, [{Key, Bytes}]} = prim_inet:getstat(Port, [Key]),
     Bytes.
+
+%% The connections that this node has made, with what they are connected to and the bytes that they have moved, and how many it has
+%% accepted: those have the number of a socket that listens.
+made_now() ->
+    Ports = case sockets_of_linux() of unknown -> []; All -> All end,
+    Named = [{Port, Number, of_open(fun prim_inet:peername/1, Port)}
+             || Port <- Ports, {ok, {_, Number}} <- [of_open(fun prim_inet:sockname/1, Port)]],
+    Listening = maps:from_list([{Number, true} || {_, Number, {error, _}} <- Named]),
+    {Accepted, Made} = lists:partition(fun({_, Number, _}) -> is_map_key(Number, Listening) end, Named),
+    {length(Accepted), maps:from_list([{Port, {Peer, Moved}} || {Port, _, {ok, Peer}} <- Made,
+                                                                Moved <- [of_open(fun all_moved/1, Port)]])}.
+
+all_moved(Port) -> prim_inet:getstat(Port, [recv_oct, send_oct]).
+
+most_alike({_, Made}) ->
+    lists:max([0 | [length(Of) || Of <- maps:values(maps:groups_from_list(fun({Peer, _}) -> Peer end, maps:values(Made)))]]).
+
+%% @doc Connections to one place that did nothing, while others were made to it and none was closed; not where as many were accepted
+%% meanwhile, for which they may be.
+-spec made_and_kept(Made, Made) -> [#{what := kept, count := pos_integer(), more := pos_integer(), at := binary(), ports := [Port]}]
+              when Made :: {Accepted :: non_neg_integer(), #{Port => {Peer :: term(), Moved :: term()}}}, Port :: term().
+made_and_kept({AcceptedBefore, Before}, {Accepted, After}) ->
+    New = [Peer || {Port, {Peer, _}} <- maps:to_list(After), not is_map_key(Port, Before)],
+    [#{what => kept, count => length(Idle), more => More, at => address({ok, Peer}, <<"a socket">>), ports => Idle}
+     || {Peer, Ports} <- maps:to_list(maps:groups_from_list(fun({_, {Peer, _}}) -> Peer end, fun({Port, _}) -> Port end,
+                                                            maps:to_list(Before))),
+        lists:all(fun(Port) -> is_map_key(Port, After) end, Ports),
+        Idle <- [[Port || Port <- Ports, maps:get(Port, After) =:= maps:get(Port, Before)]], 10 * length(Idle) >= 9 * length(Ports),
+        More <- [length([1 || To <- New, To =:= Peer])], More > 0, 2 * (Accepted - AcceptedBefore) =< More].
+
+%% Who connects, by some looks at those that do anything.
+opening(Until) ->
+    case erlang:system_info(process_count) =< ?FEW_PROCESSES of
+        true ->
+            Before = [{Pid, Done} || Pid <- processes(), {_, Done} <- [process_info(Pid, reductions)]],
+            wait(?OPENING_MS),
+            Active = some(?ASKED_OPENING, [Pid || {Pid, Done} <- Before, {_, Now} <- [process_info(Pid, reductions)],
+                                                  Now - Done >= ?TAKEN_REDUCTIONS]),
+            [#{pid => pid_text(Pid), name => registered_as(Pid), in => In, times => Times}
+             || {Times, {Pid, In}} <- most_frequent(opening(Active, Until))];
+        false -> []
+    end.
+
+opening(Active, Until) ->
+    Now = [{Pid, In} || Pid <- Active, In <- connects_in(Pid)],
+    wait(?OPENING_LOOK_MS),
+    case now_ms() < Until of
+        true -> Now ++ opening(Active, Until);
+        false -> Now
+    end.
 
 %% Those with bytes that the system has for their owner, what was read before, and what the owner has done.
 unread(Ports) ->

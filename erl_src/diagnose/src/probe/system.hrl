@@ -36,6 +36,8 @@
 %% So many keys at each end tell whether they name processes that live, and so long a key may be.
 -define(ASKED_KEYS, 10).
 -define(PARTS_OF_KEY, 5).
+%% Of so many rows of a bag.
+-define(ROWS_FOR_PIDS, 2000).
 %% So many reads of the size of a table, a millisecond apart, at each look.
 -define(SIZE_READS, 10).
 %% A list of fewer is no text.
@@ -46,6 +48,10 @@
 %% So many sockets say how large their buffers are.
 -define(ASKED_BUFFERS, 100).
 -define(BETWEEN_DIGESTS_MS, 500).
+-define(PURGE_LOOKS, 20).
+-define(PURGE_LOOK_MS, 20).
+%% So many processes are asked whether they are in old code.
+-define(ASKED_FOR_CODE, 5000).
 -define(ASKED_TRACED, 200).
 -define(NIF_MODULES, 10).
 %% More than a process has there of its own (760 on OTP 27).
@@ -436,6 +442,35 @@ reloads(Until, Were, Changes, Looks) ->
               in => []}
     end.
 
+%% @doc Who asks the code server at some looks, while it has old code purged: each caller monitors it. Which modules have old code, and
+%% which of these processes are in it, or come back there: only those are asked whether they keep it.
+-spec purges([pid()]) -> #{looks := pos_integer(), modules := [module()], by | kept_by := [map()]}.
+purges(Pids) ->
+    Asking = lists:append([begin
+                               wait(?PURGE_LOOK_MS),
+                               [{Pid, asks_code(Pid)} || Pid <- lists:sublist(callers(whereis(code_server)), ?LARGEST)]
+                           end || _ <- lists:seq(1, ?PURGE_LOOKS)]),
+    Old = lists:sublist([Module || Module <- erlang:loaded(), erlang:check_old_code(Module)], ?LARGEST),
+    #{looks => ?PURGE_LOOKS, modules => Old,
+      by => [(purging(Pid, In))#{times => Times} || {Times, {Pid, In}} <- most_frequent([One || {_, In} = One <- Asking, In =/= none])],
+      kept_by => lists:sublist([purging(Pid, In) || Pid <- lists:sublist(Pids, ?ASKED_FOR_CODE), In <- keeps_code(Pid, Old)], ?LARGEST)}.
+
+purging(Pid, In) -> #{pid => pid_text(Pid), name => registered_as(Pid), in => In}.
+
+asks_code(Pid) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, [{code_server, call, _, _}, Frame | _]} -> frame(Frame);
+        _ -> none
+    end.
+
+keeps_code(Pid, Modules) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, Stack} ->
+            lists:sublist([frame(Frame) || {Module, _, _, _} = Frame <- Stack, lists:member(Module, Modules),
+                                           erlang:check_process_code(Pid, Module, [{allow_gc, false}]) =:= true], 1);
+        undefined -> []
+    end.
+
 digests() -> maps:from_list([{Module, erlang:phash2(digest(Module))} || Module <- erlang:loaded()]).
 
 digest(Module) -> try erlang:get_module_info(Module, md5) catch error:_ -> none end.
@@ -514,18 +549,27 @@ table(Table) ->
 %% is kept. In an ordered_set the first are of the oldest.
 of_ended(Table, #{size := Size, type := Type, protection := Protection, memory := Words} = All)
   when Size >= ?SCANNED_ROWS, Protection =/= private ->
-    IsRead = (Type =:= set orelse Type =:= ordered_set) andalso maps:get(compressed, All, false) =:= false
-        andalso Words * erlang:system_info(wordsize) =< ?ROW_BYTES * Size,
+    IsRead = maps:get(compressed, All, false) =:= false andalso Words * erlang:system_info(wordsize) =< ?ROW_BYTES * Size,
     case apart(fun() ->
-                       Last = case Type of ordered_set -> keys(Table, ets:last(Table), fun ets:prev/2, ?ASKED_KEYS); _ -> [] end,
-                       Keys = keys(Table, ets:first(Table), fun ets:next/2, ?ASKED_KEYS) ++ Last,
-                       Named = [is_process_alive(Pid) || Key <- Keys, Pid <- named_by_row(named_by(Key), IsRead, Table, Key)],
+                       Named = [is_process_alive(Pid) || Pid <- named_in(Type, IsRead, Table)],
                        {length([Alive || Alive <- Named, not Alive]), length(Named)}
                end) of
         {Ended, Named} when Named >= ?ASKED_KEYS -> #{keys_of_ended => Ended, keys_of_processes => Named};
         _ -> #{}
     end;
 of_ended(_, #{}) -> #{}.
+
+%% A look-up in a bag copies all rows of the key, so the VM gives of each row the process alone. The first rows of a key are its newest:
+%% some of many are drawn.
+named_in(Type, true, Table) when Type =:= bag; Type =:= duplicate_bag ->
+    Parts = [{element, Position, '$_'} || Position <- lists:seq(1, ?PARTS_OF_KEY)],
+    Clauses = [{'_', [{is_pid, Part}], [Part]} || Part <- Parts ++ [{element, 1, Part} || Part <- Parts]] ++ [{'_', [], [none]}],
+    {Seen, _} = ets:select(Table, Clauses, ?ROWS_FOR_PIDS),
+    some(2 * ?ASKED_KEYS, [Pid || Pid <- Seen, is_pid(Pid), node(Pid) =:= node()]);
+named_in(Type, IsRead, Table) ->
+    Last = case Type of ordered_set -> keys(Table, ets:last(Table), fun ets:prev/2, ?ASKED_KEYS); _ -> [] end,
+    [Pid || Key <- keys(Table, ets:first(Table), fun ets:next/2, ?ASKED_KEYS) ++ Last,
+            Pid <- named_by_row(named_by(Key), IsRead, Table, Key)].
 
 keys(_Table, Key, _Next, Left) when Key =:= '$end_of_table'; Left =:= 0 -> [];
 keys(Table, Key, Next, Left) -> [Key | keys(Table, try Next(Table, Key) catch error:badarg -> '$end_of_table' end, Next, Left - 1)].

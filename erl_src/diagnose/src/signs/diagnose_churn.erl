@@ -27,6 +27,12 @@ of_terms(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look) -
      || Put =/= []];
 of_terms(#{}) -> [].
 
+of_code(#{reloads := #{purges := #{looks := Looks, modules := [_ | _] = Old, by := [#{times := Times} = By | _], kept_by := Kept}}})
+  when 4 * Times >= Looks ->
+    [sign(code_churn, #{looks => Looks, times => Times, modules => [text("~tp", [Module]) || Module <- Old],
+                        by => [purging(By)], kept_by => [purging(One) || One <- Kept]},
+          "Each try asks every process of the node. Old code is free when no process runs it: have that process call its own module by a"
+          " fully qualified call (?MODULE:loop(State)), or restart it. Try again after seconds, and not for ever.", diagnose_proof:look())];
 of_code(#{reloads := #{looks := Looks, modules := Modules, in := In}}) ->
     Again = [#{module => text("~tp", [Module]), times => Times} || #{module := Module, times := Times} <- Modules, Times >= ?RELOADS],
     [sign(code_churn, #{looks => Looks, modules => Again, in => counted(In)},
@@ -34,3 +40,5 @@ of_code(#{reloads := #{looks := Looks, modules := Modules, in := In}}) ->
           " changing data in ETS, in application variables or in persistent_term; a module is for data that changes with a"
           " release.", diagnose_proof:look()) || Again =/= []];
 of_code(#{}) -> [].
+
+purging(#{in := In} = One) -> #{process => diagnose_sign:process(One), in => diagnose_sign:in(In)}.

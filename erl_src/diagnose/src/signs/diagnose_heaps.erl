@@ -136,6 +136,16 @@ deep_stack(#{stack_bytes := Bytes, stack_in := In}) when is_integer(Bytes), Byte
           diagnose_proof:look())];
 deep_stack(_) -> [].
 
+%% It lives for seconds, and others come: each takes a part of the memory.
+large_heap(#{passes := true, heap_bytes := Heap, used_bytes := Used, label := Label, samples := Samples} = Suspect,
+           #{memory := #{total := Total}, suspects := Suspects}) ->
+    [sign(large_heap, #{heap_bytes => Heap, used_bytes => Used, total_bytes => Total, messages => 0, passing => Alike,
+                        growth_a_second => 0, seen_in => unknown, label => kind_of_nameless(Suspect),
+                        in => case diagnose_samples:most_worked_in(Samples) of unknown -> unknown; In -> label(In) end},
+          "Such processes take this memory anew each time. Have them work on parts of the data (ets:select/3, a stream), keep the result"
+          " for others that ask for it, and let one work at a time.", diagnose_proof:look())
+     || Heap >= ?MOST_BYTES, Alike <- [length([1 || #{passes := true, label := L} <- Suspects, L =:= Label])],
+        2 * Heap >= Total orelse Alike > 1 andalso 3 * Alike * Heap >= Total];
 %% One process that has most of the node's memory; where something else was found that says why, that is enough.
 large_heap(#{heap_bytes := Heap, used_bytes := Used, stack_bytes := Stack, depth := Depth} = Suspect, #{memory := #{total := Total}} = Look)
   when is_integer(Heap), Heap >= ?MOST_BYTES, 4 * Heap >= Total, Stack < ?STACK_BYTES ->

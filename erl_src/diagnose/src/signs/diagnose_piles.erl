@@ -14,17 +14,21 @@ of_node(Look) -> sockets(Look) ++ processes(Look).
 
 sockets(#{left_sockets := #{ms := Ms, alarms := Alarms, sockets := Sockets}}) ->
     [sign(sockets_left,
+          (maps:from_list([{at, At} || #{at := At} <- [Left]] ++ [{by, opens(By)} || #{by := By} <- [Left]]))
           #{what => What, sockets => Count, more => More, ms => Ms, owners => Asked,
             'of' => [#{label => case Label of unknown -> <<"an unknown kind">>; _ -> label(Label) end, in => label(In), count => N}
                      || {Label, In, N} <- Most],
             alarms => case What of unread -> Alarms; _ -> [] end},
           advice(What, Alarms, Most), diagnose_proof:look())
-     || #{what := What, count := Count, more := More, asked := Asked, most := Most} <- Sockets, is_too_many(What, Count, More)];
+     || #{what := What, count := Count, more := More, asked := Asked, most := Most} = Left <- Sockets, is_too_many(Left, Ms)];
 sockets(#{}) -> [].
 
 %% Some requests are still being answered when their client closes; then those left behind do not get more.
-is_too_many(unread, Count, _) -> Count >= ?UNREAD_SOCKETS;
-is_too_many(_, Count, More) -> Count >= ?MANY_LEFT_SOCKETS orelse Count >= ?LEFT_SOCKETS andalso More > 0.
+is_too_many(#{what := unread, count := Count}, _) -> Count >= ?UNREAD_SOCKETS;
+%% A pool that is opened is complete after some seconds.
+is_too_many(#{what := kept, count := Count, more := More}, Ms) ->
+    Count >= ?LEFT_SOCKETS andalso More >= ?KEPT_MORE andalso Count * Ms >= ?OPENED_MS * More;
+is_too_many(#{count := Count, more := More}, _) -> Count >= ?MANY_LEFT_SOCKETS orelse Count >= ?LEFT_SOCKETS andalso More > 0.
 
 advice(there, _, _) ->
     "An owner learns that the other side has closed only while it reads: a socket with {active, false} tells nothing to who waits for"
@@ -33,6 +37,9 @@ advice(there, _, _) ->
 advice(here, _, _) ->
     "Such a socket failed (send_timeout_close, or a read that returned closed), and gives no message any more. Who gets {error, _} from"
     " gen_tcp:send/2 or gen_tcp:recv/2 has to call gen_tcp:close/1, and to tell the owner, who waits in vain for tcp_closed.";
+advice(kept, _, _) ->
+    "Close each when its work is done, also after an error (an after clause), or use one again. A connection that a library opens (as"
+    " ssh:close/1 ends) has a process of its own, which stays when its caller is done. If one is kept for each session, leave it.";
 advice(unread, [_ | _], _) ->
     "They have stopped reading on purpose, it seems: remove the cause of the alarm (alarm_handler:get_alarms/0), and they go on.";
 advice(unread, [], Most) ->
@@ -43,6 +50,8 @@ advice(unread, [], Most) ->
             " for: they read again only after that. If another process has them wait (an alarm of memory or of the disk, credit flow),"
             " remove the cause of that. If they wait for an answer, bound that wait by a time-out."
     end.
+
+opens(By) -> [#{process => diagnose_sign:process(One), in => label(In)} || #{in := In} = One <- lists:sublist(By, 1)].
 
 %% They could take any message, but the socket sends none until it is asked to.
 reads_later_advice() ->

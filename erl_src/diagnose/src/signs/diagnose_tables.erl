@@ -55,8 +55,15 @@ grows_advice(Rates) ->
 
 %% Those that only grow, and fast, with what they have and get.
 growing(#{memory := #{total := Total}} = Look) ->
-    [Table#{total_bytes => Total} || Table <- only_growing(Look), is_fast(Table, Total)];
+    Fast = [Table || Table <- only_growing(Look), is_fast(Table, Total)],
+    [Table#{total_bytes => Total} || Table <- lists:uniq(Fast ++ left_behind(Look, Total))];
 growing(#{}) -> [].
+
+%% Rows of processes that have ended come and stay, though others leave in time, and there may be fewer for a moment. A day is soon enough.
+left_behind(#{growing := [_ | _] = Tables} = Look, Total) ->
+    [Table || #{bytes_a_second := More} = Table <- lists:append([grown(Seen) || Seen <- Tables]), More * ?DAY_S >= Total,
+              #{keys_of_ended := Ended, keys_of_processes := Asked} <- [with_ended(Table, Look)], 2 * Ended >= Asked];
+left_behind(#{}, _Total) -> [].
 
 %% @doc Whether it has much of all memory, and gets as much as that within the time.
 -spec is_fast(#{bytes := non_neg_integer(), bytes_a_second := integer(), _ => _}, Total :: non_neg_integer()) -> boolean().
@@ -66,14 +73,16 @@ is_fast(#{bytes := Bytes, bytes_a_second := More}, Total) ->
 %% @doc Tables that had more rows all the time, and for long.
 -spec only_growing(diagnose_types:look()) -> [grown()].
 only_growing(#{growing := [_ | _] = Tables}) ->
+    lists:append([grown(Seen) || #{looks := Looks} = Seen <- Tables, diagnose_counts:never_fell([Rows || {_, Rows, _} <- Looks])]);
+only_growing(#{}) -> [].
+
+grown(#{name := Name, owner := Owner, node_ms := NodeMs, looks := [_ | _] = Looks} = Seen) ->
+    {_, Rows, Bytes} = lists:last(Looks),
     [(maps:with([reads, fell], Seen))#{name => Name, owner => Owner, bytes => Bytes, size => Rows, rows_a_second => RowsASecond,
                                        bytes_a_second => diagnose_counts:growth([{Ms, B} || {Ms, _, B} <- Looks])}
-     || #{name := Name, owner := Owner, node_ms := NodeMs, looks := [_ | _] = Looks} = Seen <- Tables,
-        {_, Rows, Bytes} <- [lists:last(Looks)],
-        diagnose_counts:never_fell([R || {_, R, _} <- Looks]),
-        RowsASecond <- [diagnose_counts:growth([{Ms, R} || {Ms, R, _} <- Looks])], RowsASecond > 0,
+     || RowsASecond <- [diagnose_counts:growth([{Ms, R} || {Ms, R, _} <- Looks])], RowsASecond > 0,
         not was_just_begun(1000 * Rows / RowsASecond, NodeMs), not is_log(Owner)];
-only_growing(#{}) -> [].
+grown(#{looks := []}) -> [].
 
 %% @doc How many more rows such a table has each second, where it has at no look fewer than before.
 -spec rows_a_second(atom(), Owner :: binary(), diagnose_types:look()) -> #{} | #{rows_a_second := pos_integer()}.
@@ -131,7 +140,8 @@ large_table(#{tables := #{largest := Tables}, memory := #{total := Total}}, Grow
 large_table(#{}, _Growing) -> [].
 
 ended_advice(Table) ->
-    ["Have its owner monitor the processes, and delete all their rows when they end. "
+    ["Have its owner monitor the processes, and delete all their rows when they end (a demonitor or unlink before the last row is gone"
+     " leaves it). "
      || #{keys_of_ended := Ended, keys_of_processes := Asked} <- [Table], ?LEFT_ROWS * Ended >= Asked].
 
 %% Whoever goes through a table keeps it fixed meanwhile. Where several do, one after the other, it is told of them.
