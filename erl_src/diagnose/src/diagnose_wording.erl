@@ -365,7 +365,8 @@ evidence(large_ets_table, #{largest := Largest, bytes := Bytes, total_bytes := T
                                      || #{name := Name, bytes := Of, owner := Owner} <- Largest])]);
 evidence(large_ets_table, #{name := Name, bytes := Bytes, size := Size, owner := Owner, total_bytes := Total} = Evidence) ->
     io_lib:format("has ~ts of its memory in the ETS table ~tp: ~ts of ~ts in ~ts rows, owner ~ts~ts",
-                  [if 2 * Bytes >= Total -> "most"; 4 * Bytes >= Total -> "much"; true -> "a part" end, Name, bytes(Bytes), bytes(Total), count(Size), Owner,
+                  [if 2 * Bytes >= Total -> "most"; 4 * Bytes >= Total -> "much"; true -> "a part" end,
+                   Name, bytes(Bytes), bytes(Total), count(Size), Owner,
                    [[["; it grows by ", count(Rows), " rows (", bytes(More), ") a second"]
                      || #{rows_a_second := Rows, bytes_a_second := More} <- [Evidence]],
                     [["; ", count(Fell), " of ", count(Reads), " reads, a millisecond apart, found fewer rows than the one before"]
