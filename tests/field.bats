@@ -110,6 +110,7 @@ field() {
 @test "field: collects_together" { field --once collects_together; }
 
 @test "field: connection_hangs" { field --once connection_hangs; }
+@test "field: connections_kept" { field --once connections_kept; }
 @test "field: console_blocked" { field --once console_blocked; }
 @test "field: copies_at_work" { field --once copies_at_work; }
 @test "field: coverage_left" { field --once coverage_left; }
