@@ -27,28 +27,30 @@
 -spec left_sockets(integer()) -> diagnose_types:left_sockets() | unknown.
 left_sockets(Until) ->
     Began = now_ms(),
-    case {left_now(), made_now()} of
-        {unknown, _} -> unknown;
+    case sockets_now() of
+        unknown -> unknown;
         {Before, Made} ->
             By = case most_alike(Made) >= ?LEFT_SOCKETS of true -> opening(Until); false -> [] end,
             wait(max(0, Until - now_ms())),
-            case left_now() of
+            case sockets_now() of
                 unknown -> unknown;
-                After ->
+                {After, MadeSince} ->
                     Sockets = left_at_both(Before, After),
-                    Kept = [One#{by => By} || One <- made_and_kept(Made, made_now())],
+                    Kept = [One#{by => By} || One <- made_and_kept(Made, MadeSince)],
                     #{ms => max(1, now_ms() - Began), sockets => [with_owners(Left) || Left <- Sockets ++ Kept],
                       alarms => [Alarm || #{what := unread} <- Sockets, Alarm <- alarms()]}
             end
     end.
 
-left_now() ->
+sockets_now() ->
     case sockets_of_linux() of
         unknown -> unknown;
-        Ports ->
-            Left = maps:from_list([{Port, What} || Port <- Ports, What <- [is_left_as(Port)], What =/= no]),
-            maps:merge(Left, unread(Ports))
+        Ports -> {left_of(Ports), made_of(Ports)}
     end.
+
+left_of(Ports) ->
+    Left = maps:from_list([{Port, What} || Port <- Ports, What <- [is_left_as(Port)], What =/= no]),
+    maps:merge(Left, unread(Ports)).
 
 is_left_as(Port) ->
     {Level, Option, Size} = ?TCP_INFO,
@@ -65,10 +67,9 @@ moved(Port, Key) ->
     {ok, [{Key, Bytes}]} = prim_inet:getstat(Port, [Key]),
     Bytes.
 
-%% The connections that this node has made, with what they are connected to and the bytes that they have moved, and how many it has
+%% Those connections that this node has made, with what they are connected to and the bytes that they have moved, and how many it has
 %% accepted: those have the number of a socket that listens.
-made_now() ->
-    Ports = case sockets_of_linux() of unknown -> []; All -> All end,
+made_of(Ports) ->
     Named = [{Port, Number, of_open(fun prim_inet:peername/1, Port)}
              || Port <- Ports, {ok, {_, Number}} <- [of_open(fun prim_inet:sockname/1, Port)]],
     Listening = maps:from_list([{Number, true} || {_, Number, {error, _}} <- Named]),
@@ -102,7 +103,7 @@ opening(Until) ->
             wait(?OPENING_MS),
             Active = some(?ASKED_OPENING, [Pid || {Pid, Done} <- Before, {_, Now} <- [process_info(Pid, reductions)],
                                                   Now - Done >= ?TAKEN_REDUCTIONS]),
-            [#{pid => pid_text(Pid), name => registered_as(Pid), in => In, times => Times}
+            [(process_in(Pid, In))#{times => Times}
              || {Times, {Pid, In}} <- most_frequent(opening(Active, Until))];
         false -> []
     end.

@@ -452,10 +452,8 @@ purges(Pids) ->
                            end || _ <- lists:seq(1, ?PURGE_LOOKS)]),
     Old = lists:sublist([Module || Module <- erlang:loaded(), erlang:check_old_code(Module)], ?LARGEST),
     #{looks => ?PURGE_LOOKS, modules => Old,
-      by => [(purging(Pid, In))#{times => Times} || {Times, {Pid, In}} <- most_frequent([One || {_, In} = One <- Asking, In =/= none])],
-      kept_by => lists:sublist([purging(Pid, In) || Pid <- lists:sublist(Pids, ?ASKED_FOR_CODE), In <- keeps_code(Pid, Old)], ?LARGEST)}.
-
-purging(Pid, In) -> #{pid => pid_text(Pid), name => registered_as(Pid), in => In}.
+      by => [(process_in(Pid, In))#{times => Times} || {Times, {Pid, In}} <- most_frequent([One || {_, In} = One <- Asking, In =/= none])],
+      kept_by => lists:sublist([process_in(Pid, In) || Pid <- lists:sublist(Pids, ?ASKED_FOR_CODE), In <- keeps_code(Pid, Old)], ?LARGEST)}.
 
 asks_code(Pid) ->
     case process_info(Pid, current_stacktrace) of
@@ -796,6 +794,9 @@ registered_as(Pid) ->
         {_, Name} -> Name;
         _ -> ''
     end.
+
+%% A process, and where it was seen.
+process_in(Pid, In) -> #{pid => pid_text(Pid), name => registered_as(Pid), in => In}.
 
 %% @doc How the emulator was built and started.
 -spec emulator() -> diagnose_types:emulator().

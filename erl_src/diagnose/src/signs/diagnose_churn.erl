@@ -3,7 +3,7 @@
 
 -export([of_node/1, of_terms/1]).
 
--import(diagnose_sign, [sign/4, text/2, counted/1]).
+-import(diagnose_sign, [sign/4, text/2, process_in/1, counted/1]).
 -import(diagnose_counts, [processes/1]).
 
 -include("../diagnose_bounds.hrl").
@@ -30,7 +30,7 @@ of_terms(#{}) -> [].
 of_code(#{reloads := #{purges := #{looks := Looks, modules := [_ | _] = Old, by := [#{times := Times} = By | _], kept_by := Kept}}})
   when 4 * Times >= Looks ->
     [sign(code_churn, #{looks => Looks, times => Times, modules => [text("~tp", [Module]) || Module <- Old],
-                        by => [purging(By)], kept_by => [purging(One) || One <- Kept]},
+                        by => [process_in(By)], kept_by => [process_in(One) || One <- Kept]},
           "Each try asks every process of the node. Old code is free when no process runs it: have that process call its own module by a"
           " fully qualified call (?MODULE:loop(State)), or restart it. Try again after seconds, and not for ever.", diagnose_proof:look())];
 of_code(#{reloads := #{looks := Looks, modules := Modules, in := In}}) ->
@@ -40,5 +40,3 @@ of_code(#{reloads := #{looks := Looks, modules := Modules, in := In}}) ->
           " changing data in ETS, in application variables or in persistent_term; a module is for data that changes with a"
           " release.", diagnose_proof:look()) || Again =/= []];
 of_code(#{}) -> [].
-
-purging(#{in := In} = One) -> #{process => diagnose_sign:process(One), in => diagnose_sign:in(In)}.

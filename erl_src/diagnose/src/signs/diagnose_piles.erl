@@ -3,7 +3,7 @@
 
 -export([of_node/1]).
 
--import(diagnose_sign, [sign/4]).
+-import(diagnose_sign, [sign/4, process_in/1]).
 -import(diagnose_wording, [label/1]).
 
 -include("../diagnose_bounds.hrl").
@@ -14,7 +14,7 @@ of_node(Look) -> sockets(Look) ++ processes(Look).
 
 sockets(#{left_sockets := #{ms := Ms, alarms := Alarms, sockets := Sockets}}) ->
     [sign(sockets_left,
-          (maps:from_list([{at, At} || #{at := At} <- [Left]] ++ [{by, opens(By)} || #{by := By} <- [Left]]))
+          (made_by(Left))
           #{what => What, sockets => Count, more => More, ms => Ms, owners => Asked,
             'of' => [#{label => case Label of unknown -> <<"an unknown kind">>; _ -> label(Label) end, in => label(In), count => N}
                      || {Label, In, N} <- Most],
@@ -22,6 +22,10 @@ sockets(#{left_sockets := #{ms := Ms, alarms := Alarms, sockets := Sockets}}) ->
           advice(What, Alarms, Most), diagnose_proof:look())
      || #{what := What, count := Count, more := More, asked := Asked, most := Most} = Left <- Sockets, is_too_many(Left, Ms)];
 sockets(#{}) -> [].
+
+%% Of those that are kept: to where, and who connects most.
+made_by(#{at := At, by := By}) -> #{at => At, by => [process_in(One) || One <- lists:sublist(By, 1)]};
+made_by(#{}) -> #{}.
 
 %% Some requests are still being answered when their client closes; then those left behind do not get more.
 is_too_many(#{what := unread, count := Count}, _) -> Count >= ?UNREAD_SOCKETS;
@@ -50,8 +54,6 @@ advice(unread, [], Most) ->
             " for: they read again only after that. If another process has them wait (an alarm of memory or of the disk, credit flow),"
             " remove the cause of that. If they wait for an answer, bound that wait by a time-out."
     end.
-
-opens(By) -> [#{process => diagnose_sign:process(One), in => label(In)} || #{in := In} = One <- lists:sublist(By, 1)].
 
 %% They could take any message, but the socket sends none until it is asked to.
 reads_later_advice() ->

@@ -1,7 +1,7 @@
 %% @doc A sign, as all rules make it. Pure.
 -module(diagnose_sign).
 
--export([sign/4, text/2, rounded/1, process/1, in/1, counted/1, fullest/1]).
+-export([sign/4, text/2, rounded/1, process/1, in/1, process_in/1, counted/1, fullest/1]).
 
 %% @doc A sign: what was seen, what to do, and what to run then.
 -spec sign(diagnose_types:kind(), #{atom() => term()}, Advice :: iodata(), diagnose_proof:proof()) -> diagnose_types:sign().
@@ -24,6 +24,10 @@ process(Process) -> text("~ts", [diagnose_wording:subject(#{process => maps:with
 -spec in(mfa() | none) -> binary() | unknown.
 in(none) -> unknown;
 in(Function) -> diagnose_wording:label(Function).
+
+%% @doc A process and where it was seen, as reports name them.
+-spec process_in(#{pid := binary(), name := atom(), in := mfa() | none, _ => _}) -> #{process := binary(), in := binary() | unknown}.
+process_in(#{in := In} = Seen) -> #{process => process(Seen), in => in(In)}.
 
 %% @doc How often each function, as reports name it.
 -spec counted([{mfa(), pos_integer()}]) -> [#{label := binary(), count := pos_integer()}].

@@ -3,7 +3,7 @@
 
 -export([of_process/2, of_machine/2, of_unresponsive/1, of_awaited/1, of_stall/2, of_ending/2, of_node/1]).
 
--import(diagnose_sign, [sign/4, process/1, in/1, fullest/1]).
+-import(diagnose_sign, [sign/4, process/1, in/1, process_in/1, fullest/1]).
 -import(diagnose_samples, [looks/1, most_seen/1]).
 -import(diagnose_wording, [label/1]).
 
@@ -42,8 +42,7 @@ own_or_all(Pid, Ports) ->
     end.
 
 suspenders(By) ->
-    [#{process => process(One), in => in(In), label => case Label of unknown -> unknown; _ -> label(Label) end}
-     || #{label := Label, in := In} = One <- By].
+    [(process_in(One))#{label => case Label of unknown -> unknown; _ -> label(Label) end} || #{label := Label} = One <- By].
 
 suspended_advice([One | _], _Waits) ->
     ["It does nothing until ", process(One), " calls erlang:resume_process/1 as often as it has called erlang:suspend_process/1, or"
