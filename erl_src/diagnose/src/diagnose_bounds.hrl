@@ -320,6 +320,8 @@
 -define(LOOKUPS_A_SECOND, 5).
 %% A module that was loaded anew so often meanwhile.
 -define(RELOADS, 2).
+%% Old code is purged so often in the second of a trace, and stays: an upgrade purges it once or twice.
+-define(PURGED_AGAIN, 3).
 %% A table with so much, and a quarter of all memory, that grows at each look, by as much as all memory within the time
 %% of ?GROWS_TO_LIMIT_S.
 -define(GROWING_BYTES, 30_000_000).

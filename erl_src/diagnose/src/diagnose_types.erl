@@ -3,7 +3,7 @@
 
 -export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, mapped/0, layout/0,
               finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
-              table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, transactions/0,
+              table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, purges/0, transactions/0,
               traced/0,
               beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, large_code/0, file_owners/0, asks/0, waiting/0, starts/0, parent/0, programs/0,
               lasting/0, stall/0, throttled/0,
@@ -484,10 +484,12 @@
 %% after so many (threshold). overloads: looks at which a dump was due while another one went on.
 -type reloads() :: #{looks := non_neg_integer(), modules := [#{module := module(), times := pos_integer()}],
                      in := [{mfa(), pos_integer()}],
-                     purges => #{looks := pos_integer(), modules := [module()],
-                                 by | kept_by := [#{pid := binary(), name := atom(), in := frame(), times => pos_integer()}]} | unknown}.
-%% purges: where old code is purged all the time, which modules have old code, who waits for the code server at how many looks, and who is
-%% in that code. in: in which functions those that are loaded often were loaded, while a short trace lasted.
+                     purges => purges() | unknown}.
+%% in: in which functions those that are loaded often were loaded, while a short trace lasted.
+-type purges() :: #{ms := pos_integer(), modules := [{module(), pos_integer()}],
+                    by | kept_by := [#{pid := binary(), name := atom(), in := frame()}]}.
+%% Purges of old code that was still there after them, in so many ms: of which modules and how often, who asked for them, and who is in
+%% that code.
 -type native_times() :: #{ms | traced := pos_integer(),
                          most := [#{function := mfa(), us := non_neg_integer(), count := pos_integer(), in | label := mfa() | none,
                                     table := #{name := atom(), rows | bytes := non_neg_integer(), compressed := boolean()} | none}]}.

@@ -524,11 +524,11 @@ evidence(large_heap, #{heap_bytes := Heap, used_bytes := Used, total_bytes := To
                    [["; it works mostly", in_function(In)] || #{in := In} <- [Evidence], In =/= unknown],
                    [["; it was started or has ended meanwhile", [[", as did ", count(N - 1), " alike"] || N > 1]]
                     || #{passing := N} <- [Evidence]] ++ where_it_is(Evidence)]);
-evidence(code_churn, #{looks := Looks, times := Times, modules := Modules, by := By, kept_by := Kept}) ->
+evidence(code_churn, #{ms := Ms, times := Times, modules := Modules, by := By, kept_by := Kept}) ->
     Of = fun(All) -> lists:join(", ", [[Process, in_function(In)] || #{process := Process, in := In} <- All]) end,
-    io_lib:format("has old code purged again and again: at ~b of ~b looks ~ts waits for it; old code of ~ts stays~ts",
-                  [Times, Looks, Of(By), lists:join(", ", Modules),
-                   case Kept of [] -> ""; _ -> [", which is run by ", Of(Kept)] end]);
+    io_lib:format("has old code purged in vain, ~ts in ~.1f s~ts; old code of ~ts stays~ts",
+                  [[count(Times), " times"], Ms / 1000, [[", by ", Of(By)] || By =/= []], lists:join(", ", Modules),
+                   [[", which is run by ", Of(Kept)] || Kept =/= []]]);
 evidence(code_churn, #{looks := Looks, modules := Modules, in := In}) ->
     io_lib:format("reloads modules all the time: ~ts~ts",
                   [lists:join(", ", [io_lib:format("~ts at ~b of ~b looks", [Module, Times, Looks])

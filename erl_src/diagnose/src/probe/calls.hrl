@@ -15,6 +15,7 @@
 -define(LOADS, [ensure_loaded, load_file, get_object_code_for_loading]).
 %% What gives it the code of a module: the last two are of OTP 25.
 -define(LOADED(Module), [{load_module, '_', Module, '_', '_', '_'}, {load_binary, Module, '_', '_'}, {load_file, Module}]).
+-define(PURGES, [purge, soft_purge]).
 -define(STARTS_OF_TIMERS, [send_after, start_timer]).
 -define(NO_STARTS, {#{}, 0, going_on}).
 -define(CALL_FLAGS, [call, arity]).
@@ -133,6 +134,17 @@ loaders_of(Modules) ->
     case asked(whereis(code_server), [Request || Module <- Modules, Request <- ?LOADED(Module)]) of
         {#{callers := Callers}, _} -> [{In, Times} || {Times, In} <- most_frequent([Own || {_, Own} <- beyond_code(Callers)])];
         unknown -> []
+    end.
+
+%% @doc Of which modules old code is purged, and how often; and who asks for that, in which function. `unknown' where the code server is
+%% traced already.
+-spec asked_for_purges() -> #{ms := pos_integer(), modules := [{module(), pos_integer()}], by := [{pid(), diagnose_types:frame()}]} | unknown.
+asked_for_purges() ->
+    case asked(whereis(code_server), [{Asked, '_'} || Asked <- ?PURGES]) of
+        {#{modules := Modules, callers := Callers}, Ms} ->
+            #{ms => Ms, modules => [{Module, Times} || {Times, Module} <- ranked(?LARGEST, [{N, M} || {M, N} <- maps:to_list(Modules)])],
+              by => beyond_code(Callers)};
+        unknown -> unknown
     end.
 
 %% Such requests to the code server, for a moment.

@@ -48,8 +48,6 @@
 %% So many sockets say how large their buffers are.
 -define(ASKED_BUFFERS, 100).
 -define(BETWEEN_DIGESTS_MS, 500).
--define(PURGE_LOOKS, 20).
--define(PURGE_LOOK_MS, 20).
 %% So many processes are asked whether they are in old code.
 -define(ASKED_FOR_CODE, 5000).
 -define(ASKED_TRACED, 200).
@@ -442,23 +440,19 @@ reloads(Until, Were, Changes, Looks) ->
               in => []}
     end.
 
-%% @doc Who asks the code server at some looks, while it has old code purged: each caller monitors it. Which modules have old code, and
-%% which of these processes are in it, or come back there: only those are asked whether they keep it.
--spec purges([pid()]) -> #{looks := pos_integer(), modules := [module()], by | kept_by := [map()]}.
+%% @doc How often old code is purged that stays: which modules, who asks for it, and which of these processes are in that code, or come back
+%% there. Only those are asked whether they keep it. `unknown' where the code server is traced already.
+-spec purges([pid()]) -> diagnose_types:purges() | unknown.
 purges(Pids) ->
-    Asking = lists:append([begin
-                               wait(?PURGE_LOOK_MS),
-                               [{Pid, asks_code(Pid)} || Pid <- lists:sublist(callers(whereis(code_server)), ?LARGEST)]
-                           end || _ <- lists:seq(1, ?PURGE_LOOKS)]),
-    Old = lists:sublist([Module || Module <- erlang:loaded(), erlang:check_old_code(Module)], ?LARGEST),
-    #{looks => ?PURGE_LOOKS, modules => Old,
-      by => [(process_in(Pid, In))#{times => Times} || {Times, {Pid, In}} <- most_frequent([One || {_, In} = One <- Asking, In =/= none])],
-      kept_by => lists:sublist([process_in(Pid, In) || Pid <- lists:sublist(Pids, ?ASKED_FOR_CODE), In <- keeps_code(Pid, Old)], ?LARGEST)}.
-
-asks_code(Pid) ->
-    case process_info(Pid, current_stacktrace) of
-        {_, [{code_server, call, _, _}, Frame | _]} -> frame(Frame);
-        _ -> none
+    case asked_for_purges() of
+        #{modules := Modules, by := By} = Asked ->
+            Stay = [One || {Module, _} = One <- Modules, erlang:check_old_code(Module)],
+            Old = [Module || {Module, _} <- Stay],
+            Asked#{modules := Stay,
+                   by := [process_in(Pid, In) || {_, {Pid, In}} <- most_frequent(By)],
+                   kept_by => lists:sublist([process_in(Pid, In) || Pid <- lists:sublist(Pids, ?ASKED_FOR_CODE), In <- keeps_code(Pid, Old)],
+                                            ?LARGEST)};
+        unknown -> unknown
     end.
 
 keeps_code(Pid, Modules) ->

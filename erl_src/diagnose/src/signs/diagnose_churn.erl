@@ -27,10 +27,9 @@ of_terms(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look) -
      || Put =/= []];
 of_terms(#{}) -> [].
 
-of_code(#{reloads := #{purges := #{looks := Looks, modules := [_ | _] = Old, by := [#{times := Times} = By | _], kept_by := Kept}}})
-  when 4 * Times >= Looks ->
-    [sign(code_churn, #{looks => Looks, times => Times, modules => [text("~tp", [Module]) || Module <- Old],
-                        by => [process_in(By)], kept_by => [process_in(One) || One <- Kept]},
+of_code(#{reloads := #{purges := #{ms := Ms, modules := [{_, Most} | _] = Stay, by := By, kept_by := Kept}}}) when Most >= ?PURGED_AGAIN ->
+    [sign(code_churn, #{ms => Ms, times => lists:sum([Times || {_, Times} <- Stay]), modules => [text("~tp", [Module]) || {Module, _} <- Stay],
+                        by => [process_in(One) || One <- lists:sublist(By, 1)], kept_by => [process_in(One) || One <- Kept]},
           "Each try asks every process of the node. Old code is free when no process runs it: have that process call its own module by a"
           " fully qualified call (?MODULE:loop(State)), or restart it. Try again after seconds, and not for ever.", diagnose_proof:look())];
 of_code(#{reloads := #{looks := Looks, modules := Modules, in := In}}) ->
