@@ -9,7 +9,7 @@
 -export([format/0, keep/3]).
 %% For the tests.
 -export([accounted/2, totals/1]).
--export_type([asked/0, result/0, why/0, why_not/0, traced/0, sends/0, class/0, collected/0]).
+-export_type([asked/0, result/0, why/0, why_not/0, traced/0, sends/0, class/0, collected/0, filling/0]).
 
 %% Called where they are.
 -ignore_xref([{trace, session_info, 1}]).
@@ -17,8 +17,9 @@
 %% ms: how long all of it takes.
 -type asked() :: #{ms := pos_integer()}.
 -type why() :: no_accounting | disturbed | out_of_time | {ended, term()}.
-%% Nanoseconds of all threads of the VM in each state while so many milliseconds passed.
--type accounts() :: #{ms := pos_integer(), schedulers := pos_integer(), states := #{atom() => non_neg_integer()}}.
+%% Nanoseconds of all threads of the VM in each state while so many milliseconds passed, and the page faults that the kernel counted.
+-type accounts() :: #{ms := pos_integer(), schedulers := pos_integer(), states := #{atom() => non_neg_integer()},
+                      faults := non_neg_integer() | unknown}.
 %% The messages with so many words beside their first one, up to `most': their number, their words, and the mean time to send one
 %% (nanoseconds; unknown where none could be kept).
 -type class() :: #{most := non_neg_integer() | more, count | words := non_neg_integer(), ns := float() | unknown}.
@@ -27,10 +28,15 @@
 -type sends() :: #{ms := pos_integer(), slices := float(), classes := [class()], beside | repeated | repeated_words | most_receivers := non_neg_integer()}.
 %% words: those that the collections found, and those that they copied.
 -type collected() :: #{kind := minor | promoting | full, size := small | large, count | ns | found | copied := non_neg_integer()}.
+%% The collections of one process and kind: the time of all, and, in the mean of this time, the words that lived in the young heap when it
+%% began to be filled, and the free words that it had then. Both are unknown if it was not collected for want of room. rate: the words that
+%% the process made a second.
+-type filling() :: #{kind := minor | promoting | full, size := small | large, ns := pos_integer(), live | room := float() | unknown,
+                     rate := float()}.
 %% work: the part of all reductions that these processes did. refused: those that ended, or that the VM does not let trace.
 %% slices: the mean of how many collections there were a second in each slice.
 -type traced() :: #{processes | busiest | refused | too_large := non_neg_integer(), work := float() | unknown, ms := pos_integer(), slices := float(),
-                    sends := sends(), collected := [collected()]}.
+                    sends := sends(), collected := [collected()], filled := [filling()]}.
 %% began: processes that live at the end, and did not at the beginning.
 -type result() :: #{release := pos_integer(), processes | looked := non_neg_integer(), began := non_neg_integer() | unknown, accounts := accounts(),
                     traced := traced() | {no, why_not()}}.
@@ -38,7 +44,7 @@
 
 -include("../probe/sessions.hrl").
 
--define(FORMAT, 1).
+-define(FORMAT, 2).
 %% The worker: more memory, and it is ended.
 -define(HEAP_WORDS, 2_000_000).
 %% More processes are not asked.
@@ -62,6 +68,8 @@
 %% A kept message is sent so often: three times as many.
 -define(AGAIN, 10).
 -define(AGAIN_LARGE, 1).
+%% The field of /proc/self/stat, from the state of the program on.
+-define(MINFLT, 8).
 %% Between the sizes of heaps that the lab measured, 20,000 and 200,000 words.
 -define(LARGE_WORDS, 63_000).
 -define(OVERLOAD, 10).
@@ -143,9 +151,11 @@ work(Keeper, AccountsUntil, Until) ->
     {Pids, Count} = some(),
     Before = reductions(Pids),
     Threads = erlang:statistics(microstate_accounting),
+    Faults = faults(),
     At = now_ms(),
     ok = wait_until(AccountsUntil),
     Ms = max(1, now_ms() - At),
+    More = faults(),
     {Later, Now} = some(),
     Began = case max(Count, Now) > ?ASKED of true -> unknown; false -> length(Later -- Pids) end,
     case accounted(Threads, erlang:statistics(microstate_accounting)) of
@@ -153,9 +163,22 @@ work(Keeper, AccountsUntil, Until) ->
         States ->
             Keeper ! {self(), accounts, #{release => list_to_integer(erlang:system_info(otp_release)), processes => Now,
                                           looked => length(Later), began => Began,
-                                          accounts => #{ms => Ms, schedulers => erlang:system_info(schedulers_online), states => States}}},
+                                          accounts => #{ms => Ms, schedulers => erlang:system_info(schedulers_online), states => States,
+                                                        faults => case is_integer(Faults) andalso is_integer(More) of
+                                                                      true -> More - Faults;
+                                                                      false -> unknown
+                                                                  end}}},
             Work = worked(Before, reductions(Pids)),
             Keeper ! {self(), traced, traced(Work, Until)}
+    end.
+
+%% Of all threads, without reading a disk (minflt in proc(5)). The name of the program, in parentheses, may have spaces.
+faults() ->
+    case prim_file:read_file("/proc/self/stat") of
+        {ok, Stat} ->
+            [_, Fields] = binary:split(Stat, <<") ">>),
+            binary_to_integer(lists:nth(?MINFLT, binary:split(Fields, <<" ">>, [global])));
+        {error, _} -> unknown
     end.
 
 %% All processes, or so many by chance.
@@ -232,7 +255,7 @@ is_traced(Which) ->
 
 traced_of(Pids, Work, Until) ->
     Slice = max(1, (Until - now_ms()) div ?SLICES),
-    Seen = slices(?SLICES, Slice, Pids, unseen()),
+    Seen = slices(?SLICES, Slice, Pids, (unseen())#{limited := [Pid || Pid <- Pids, has_limit(Pid)]}),
     Let = maps:get(let_trace, Seen),
     All = lists:sum([Count || {_, Count} <- Work]),
     (summed(Seen))#{processes => length(Let), refused => length(Pids -- Let),
@@ -241,10 +264,17 @@ traced_of(Pids, Work, Until) ->
                                 _ -> lists:sum([Count || {Pid, Count} <- Work, lists:member(Pid, Let)]) / All
                             end}.
 
+%% Such a heap gets no room (gc-heap-room.patch).
+has_limit(Pid) ->
+    case process_info(Pid, garbage_collection) of
+        {_, Settings} -> case lists:keyfind(max_heap_size, 1, Settings) of {_, #{size := Size}} -> Size > 0; _ -> false end;
+        undefined -> false
+    end.
+
 unseen() ->
-    #{let_trace => [], send_time => 0, gc_time => 0, words => 0, classes => #{}, kept => [], beside => 0, repeated => 0,
+    #{limited => [], let_trace => [], send_time => 0, gc_time => 0, words => 0, classes => #{}, kept => [], beside => 0, repeated => 0,
       repeated_words => 0, most_receivers => 0, collected => #{}, sends_left => 0, gcs_left => 0, fan => #{}, gcs => #{}, slice => 0,
-      send_rates => [], gc_rates => []}.
+      send_rates => [], gc_rates => [], left => #{}, filled => #{}, made => #{}}.
 
 slices(0, _, _, Seen) -> Seen;
 slices(_, _, _, #{words := Words} = Seen) when Words > ?WORDS -> Seen;
@@ -252,7 +282,8 @@ slices(Left, Ms, Pids, #{let_trace := Let, slice := Slice} = Before) ->
     Until = now_ms() + Ms,
     On = [Pid || Pid <- Pids, switched(Pid, true, ?FLAGS)],
     Began = erlang:monotonic_time(),
-    Seen = events(Began, Until, On, Before#{slice := Slice + 1, sends_left := ?EVENTS, gcs_left := ?EVENTS, fan := #{}, gcs := #{}}),
+    Seen = events(Began, Until, On, Before#{slice := Slice + 1, sends_left := ?EVENTS, gcs_left := ?EVENTS, fan := #{}, gcs := #{},
+                                                 left := #{}}),
     _ = [switched(Pid, false, [all]) || Pid <- On],
     Ended = erlang:monotonic_time(),
     ok = forgotten(),
@@ -337,7 +368,7 @@ seen(Start, {Pid, Info, At}, #{gcs_left := Left, gcs := Gcs} = Seen) when Start 
 seen(End, {Pid, Info, At}, #{gcs_left := Left, gcs := Gcs} = Seen) when End =:= gc_minor_end; End =:= gc_major_end ->
     case Gcs of
         #{Pid := {_, Before, Began}} ->
-            collected(End, Before, sizes(Info), At - Began, Seen#{gcs_left := Left - 1, gcs := maps:remove(Pid, Gcs)});
+            collected(End, Pid, Before, sizes(Info), At - Began, Seen#{gcs_left := Left - 1, gcs := maps:remove(Pid, Gcs)});
         #{} -> Seen
     end;
 seen(_, _, Seen) -> Seen.
@@ -378,27 +409,44 @@ repeated(Pid, Message, Size, To, #{fan := Fan, repeated := Repeated, repeated_wo
         false -> Seen#{fan := Fan#{Key => Receivers#{To => true}}, most_receivers := max(Most, 1)}
     end.
 
-%% Words used, young and old.
+%% Words used, young and old; those of messages that are not in the heap yet, and those that are free in the young one. And whether the
+%% binaries that it refers to were the reason to collect.
 sizes(Info) ->
-    #{young => value(heap_size, Info), old => value(old_heap_size, Info)}.
+    #{young => value(heap_size, Info), old => value(old_heap_size, Info), stack => value(stack_size, Info), beside => value(mbuf_size, Info),
+      room => value(heap_block_size, Info) - value(heap_size, Info) - value(stack_size, Info),
+      by_binaries => value(bin_vheap_size, Info) > 0 andalso value(bin_vheap_size, Info) >= value(bin_vheap_block_size, Info)}.
 
 value(Key, Info) -> case lists:keyfind(Key, 1, Info) of {_, Value} -> Value; false -> 0 end.
 
 %% A minor collection that leaves all as it was has been refused: a full one follows.
-collected(gc_minor_end, Sizes, Sizes, _, Seen) -> Seen;
-collected(gc_minor_end, #{young := Young, old := Old}, #{young := Left, old := OldLater}, Time, Seen) ->
-    added(case OldLater > Old of true -> promoting; false -> minor end, Young, Left + max(0, OldLater - Old), Time, Seen);
-collected(gc_major_end, #{young := Young, old := Old}, #{young := Left, old := OldLater}, Time, Seen) ->
-    added(full, Young + Old, Left + OldLater, Time, Seen).
-
-added(Kind, Found, Copied, Time, #{collected := All} = Seen) ->
+collected(gc_minor_end, _, Sizes, Sizes, _, Seen) -> Seen;
+collected(End, Pid, Before, After, Time, #{collected := All} = Seen) ->
+    {Kind, Found, Copied} = kind(End, Before, After),
     Key = {Kind, case Copied >= ?LARGE_WORDS of true -> large; false -> small end},
     {Count, T, F, C} = maps:get(Key, All, {0, 0, 0, 0}),
-    Seen#{collected := All#{Key => {Count + 1, T + Time, F + Found, C + Copied}}}.
+    filled(Pid, Key, Before, After, Time, Seen#{collected := All#{Key => {Count + 1, T + Time, F + Found, C + Copied}}}).
+
+kind(gc_minor_end, #{young := Young, old := Old}, #{young := Left, old := OldLater}) ->
+    {case OldLater > Old of true -> promoting; false -> minor end, Young, Left + max(0, OldLater - Old)};
+kind(gc_major_end, #{young := Young, old := Old}, #{young := Left, old := OldLater}) ->
+    {full, Young + Old, Left + OldLater}.
+
+%% What the process made since its last collection, and in which room, where the end of that one was seen.
+filled(Pid, Key, #{young := Young, beside := Beside, by_binaries := ByBinaries}, After, Time,
+       #{left := Left, made := Made, filled := Filled, limited := Limited} = Seen) ->
+    Next = Seen#{left := Left#{Pid => After}},
+    case Left of
+        #{Pid := #{young := Live, stack := Stack, room := Room}} ->
+            Row = {Pid, Key, not ByBinaries andalso not lists:member(Pid, Limited)},
+            {T, L, R} = maps:get(Row, Filled, {0, 0, 0}),
+            Next#{made := Made#{Pid => maps:get(Pid, Made, 0) + max(0, Young + Beside - Live)},
+                  filled := Filled#{Row => {T + Time, L + Time * (Live + Stack), R + Time * max(0, Room)}}};
+        #{} -> Next
+    end.
 
 %% What all events add up to. Kept messages are sent again, to a process that does not run, to see how long that takes.
 summed(#{send_time := SendTime, gc_time := GcTime, classes := Classes, kept := Kept, collected := Collected,
-         send_rates := SendRates, gc_rates := GcRates} = Seen) ->
+         filled := Filled, made := Made, send_rates := SendRates, gc_rates := GcRates} = Seen) ->
     Times = times(Kept),
     #{ms => ms(GcTime), slices => mean(GcRates),
       sends => (maps:with([beside, repeated, repeated_words, most_receivers], Seen))
@@ -406,7 +454,13 @@ summed(#{send_time := SendTime, gc_time := GcTime, classes := Classes, kept := K
             classes => [#{most => Most, count => Count, words => Words, ns => time(Most, Count, Words, Times)}
                         || Most <- ?CLASSES, {Count, Words} <- [maps:get(Most, Classes, {0, 0})]]},
       collected => [#{kind => Kind, size => Size, count => Count, ns => erlang:convert_time_unit(Time, native, nanosecond),
-                      found => Found, copied => Copied} || {{Kind, Size}, {Count, Time, Found, Copied}} <- maps:to_list(Collected)]}.
+                      found => Found, copied => Copied} || {{Kind, Size}, {Count, Time, Found, Copied}} <- maps:to_list(Collected)],
+      filled => [#{kind => Kind, size => Size, ns => max(1, erlang:convert_time_unit(Time, native, nanosecond)),
+                   live => in_mean(ForRoom, Live, Time), room => in_mean(ForRoom, Room, Time), rate => a_second(maps:get(Pid, Made), GcTime)}
+                 || {{Pid, {Kind, Size}, ForRoom}, {Time, Live, Room}} <- maps:to_list(Filled)]}.
+
+in_mean(true, Sum, Time) -> Sum / max(1, Time);
+in_mean(false, _, _) -> unknown.
 
 mean([]) -> 0.0;
 mean(Values) -> lists:sum(Values) / length(Values).

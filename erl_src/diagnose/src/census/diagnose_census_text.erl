@@ -3,14 +3,17 @@
 
 -export([report/2, not_traced/1, not_covered/0]).
 
+-define(FEWER, 0.995).
+
 %% @doc The whole report.
 -spec report(node(), diagnose_census:result()) -> iolist().
-report(Node, #{release := Release, accounts := #{ms := Ms, schedulers := Schedulers}} = Census) ->
+report(Node, #{release := Release, accounts := #{ms := Ms, schedulers := Schedulers, faults := Faults}} = Census) ->
     #{cores := Cores, untold := Untold, parts := Parts} = diagnose_census_prediction:shares(Census),
     [io_lib:format("~ts, OTP ~b, ~ts processes\n\n", [Node, Release, diagnose_wording:count(maps:get(processes, Census))]),
      io_lib:format("Working time of the VM's threads in ~.1f s: ~.2f cores of ~b schedulers\n", [Ms / 1000, Cores, Schedulers]),
      [row(Label, percent(maps:get(Part, Parts))) || {Part, Label} <- parts()],
      io_lib:format("  Scheduling and busy waiting, which the VM does not distinguish, take ~ts more.\n", [percent(Untold)]),
+     [row("page faults a second", diagnose_wording:count(round(1000 * Faults / Ms))) || is_integer(Faults)],
      traced(Census),
      prediction(diagnose_census_prediction:of_census(Census)),
      "\nNot covered:\n", [["  ", One, "\n"] || One <- not_covered()]].
@@ -77,9 +80,10 @@ rate(Least, Slices) ->
         {Low, High} -> [diagnose_wording:count(Low), " to ", diagnose_wording:count(High)]
     end.
 
-prediction(#{collections := Collections, sends := Sends, to := To, mean_to := Mean, rest := {_, Rest}}) ->
+prediction(#{collections := Collections, sends := Sends, faults := Faults, made := Made, to := To, mean_to := Mean, rest := {_, Rest}}) ->
     ["\nWhat tuned would save of the working time, predicted from measurements\n",
-     part("collections", Collections), part("sends", Sends),
+     [io_lib:format("  Its heaps have more room, so it makes only ~ts of these collections.\n", [percent(Made)]) || Made =< ?FEWER],
+     part("collections", Collections), part("sends", Sends), part("page faults", Faults),
      io_lib:format("  With these savings alone, the ratio to the time on stock is ~ts; ~.3f by mean ratios.\n", [interval(To), Mean]),
      io_lib:format("  The rest, up to ~ts, is not predicted. Measured ratios of whole programs, tuned to stock:\n",
                    [percent(Rest)]),
@@ -100,5 +104,4 @@ interval({Low, High}) -> io_lib:format("~.3f to ~.3f", [Low, High]).
 not_covered() ->
     ["code that the JIT made", "maps and calls by apply", "tables", "hibernations", "processes that began and ended between two looks",
      "the first heaps that `tuned` gives to processes",
-     "the room and the carriers that `tuned` gives to heaps",
      "shared subterms, which a send copies once for each use (a trace shows only the copy)"].

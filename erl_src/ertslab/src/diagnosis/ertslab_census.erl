@@ -38,23 +38,24 @@ shown(Node, Census, #{}) -> diagnose_census_text:report(Node, Census).
 ended(#{traced := {no, Why}}) -> ertslab_error:incomplete(?MODULE, {not_traced, Why});
 ended(#{}) -> ok.
 
-as_json(Node, #{traced := Traced} = Census) ->
+as_json(Node, #{traced := Traced, accounts := Accounts} = Census) ->
     #{working_ns := Working, cores := Cores, untold := Untold, parts := Parts} = diagnose_census_prediction:shares(Census),
-    (known(maps:with([release, processes, looked, began, accounts], Census)))
-        #{format => 1, node => Node, complete => diagnose_census:is_complete(Census),
+    (known(maps:with([release, processes, looked, began], Census)))
+        #{format => 2, accounts => known(Accounts), node => Node, complete => diagnose_census:is_complete(Census),
           working => #{ns => Working, cores => Cores, untold => Untold, parts => Parts},
           traced => traced(Traced), prediction => predicted(diagnose_census_prediction:of_census(Census)),
           programs => [Program#{data := ertslab_text:binary(Data)} || #{data := Data} = Program <- diagnose_census_prediction:programs()],
           not_covered => [ertslab_text:binary(One) || One <- diagnose_census_text:not_covered()]}.
 
 traced({no, Why}) -> #{no => ertslab_text:binary(diagnose_census_text:not_traced(Why))};
-traced(#{sends := #{classes := Classes} = Sends} = Traced) ->
-    known(Traced#{sends := Sends#{classes := [known(Class) || Class <- Classes]}}).
+traced(#{sends := #{classes := Classes} = Sends, filled := Filled} = Traced) ->
+    known(Traced#{sends := Sends#{classes := [known(Class) || Class <- Classes]}, filled := [known(One) || One <- Filled]}).
 
 known(Map) -> maps:map(fun(_, unknown) -> null; (_, Value) -> Value end, Map).
 
-predicted(#{collections := Collections, sends := Sends} = Prediction) ->
-    (intervals(Prediction))#{collections := intervals(Collections), sends := case Sends of unknown -> null; _ -> intervals(Sends) end}.
+predicted(#{collections := Collections, sends := Sends, faults := Faults} = Prediction) ->
+    Known = fun(unknown) -> null; (Part) -> intervals(Part) end,
+    (intervals(Prediction))#{collections := intervals(Collections), sends := Known(Sends), faults := Known(Faults)}.
 
 intervals(Map) ->
     maps:map(fun(_, {Low, High}) -> #{low => Low, high => High}; (_, Value) -> Value end, Map).

@@ -5,12 +5,13 @@
 
 -export([all/0, each_kind_has_a_command/1, each_kind_has_a_call/1, a_checkout_starts_its_own/1, the_file_is_called_as_it_was/1,
          a_library_is_called/1, what_only_looks_is_no_proof/1, what_wants_the_lab_says_so/1, a_setting_is_tried/1, figures_are_kept_ones/1,
-         predictions_are_of_kept_figures/1, programs_are_as_their_results_say/1,
+         predictions_are_of_kept_figures/1, predictions_are_computed_from_rows/1, programs_are_as_their_results_say/1,
          measures_by_its_own_size/1, data_is_the_same/1, no_name_rules_the_terminal/1]).
 
 all() ->
     [each_kind_has_a_command, each_kind_has_a_call, a_checkout_starts_its_own, the_file_is_called_as_it_was, a_library_is_called,
      what_only_looks_is_no_proof, what_wants_the_lab_says_so, a_setting_is_tried, figures_are_kept_ones, predictions_are_of_kept_figures,
+     predictions_are_computed_from_rows,
      programs_are_as_their_results_say, measures_by_its_own_size,
      data_is_the_same, no_name_rules_the_terminal].
 
@@ -110,6 +111,25 @@ predictions_are_of_kept_figures(_) ->
          Kept = [to_number(Number) || Number <- numbers(lists:join(" ", Rows))],
          ?assertEqual([], [Best, Mean, Worst] -- Kept, Name)
      end || {Name, #{best := Best, mean := Mean, worst := Worst, page := File, rows := Rows}} <- diagnose_census_prediction:figures()].
+
+%% The price of a fault is what ten rounds saved by the faults that they saved. The others are the second number of the row to the first.
+predictions_are_computed_from_rows(_) ->
+    #{ns := #{value := Ns, rows := [Cpu, Faults]}, left := #{rows := [Faults]} = Left} = diagnose_census_prediction:fault(),
+    [Ms, Ratio | _] = in_order(Cpu),
+    [Before, After] = in_order(Faults),
+    ?assert(abs(Ns - Ms * 1.0e6 * 10 * (1 - Ratio) / (Before - After)) < 1),
+    [begin
+         [Stock, Tuned] = in_order(Row),
+         ?assert(abs(Value - Tuned / Stock) < 0.0001)
+     end || #{value := Value, rows := [Row]} <- [Left, diagnose_census_prediction:fewest()]],
+    [begin
+         {ok, Text} = file:read_file(filename:join(ertslab_paths:top(), File)),
+         [?assertNotEqual(nomatch, string:find(unblanked(Text), Row), Row) || Row <- Rows]
+     end || #{page := File, rows := Rows} <- [diagnose_census_prediction:fewest() | maps:values(diagnose_census_prediction:fault())]].
+
+in_order(Row) ->
+    {match, Found} = re:run(binary:replace(Row, <<",">>, <<>>, [global]), "[0-9]+(\\.[0-9]+)?", [global, {capture, first, binary}]),
+    [to_number(One) || [One] <- Found].
 
 %% 23 % less time than on stock (ratio 0.772
 savings(Says) ->
