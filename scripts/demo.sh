@@ -40,13 +40,21 @@ install_first() {
 }
 
 # prepare COMPILES: installs the other packages; then the installed Erlang compiles those of our applications that a comparison needs, if
-# COMPILES is yes. It ends after an installation, which is not cut short.
+# COMPILES is yes. It ends after an installation, which is not cut short. If it fails, it ends the build, which would be for nothing.
 prepare() {
+    local children
     trap 'exit 130' INT TERM HUP
-    "$TOP/scripts/deps.sh"
-    if [[ $1 == yes ]] && has_erlang; then
-        "$TOP/scripts/erl.sh" --installed
+    if ! prepared "$1"; then
+        trap '' TERM # this is a child, too
+        read -ra children <"/proc/$$/task/$$/children" || true # there is no end of a line
+        kill "${children[@]}"
+        exit 1
     fi
+}
+
+prepared() {
+    "$TOP/scripts/deps.sh" || return
+    [[ $1 == no ]] || ! has_erlang || "$TOP/scripts/erl.sh" --installed
 }
 
 # start_preparing COMPILES: in the background, while OTP's configure uses one core.
@@ -79,12 +87,15 @@ compile_all() {
 
 # first_table RELEASE VARIANTS: as soon as these are built.
 first_table() {
-    local compiles=yes preparing said
+    local compiles=yes built=yes preparing said
     ! has_root || compiles=no
     install_first
     start_preparing "$compiles"
-    "$TOP/scripts/otp.sh" --demo --otp "$1" --vm "$2"
-    end_preparing || exit 1
+    "$TOP/scripts/otp.sh" --demo --otp "$1" --vm "$2" || built=no
+    if [[ $built == yes ]] || ! kill -0 "$preparing" 2>/dev/null; then
+        end_preparing || exit 1
+    fi
+    [[ $built == yes ]] || exit 1
     if [[ $compiles == no ]] || ! has_erlang; then
         compile_all
     fi

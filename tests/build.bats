@@ -406,6 +406,15 @@ compiling_ends() {
     ends 1 "ertslab deps: no such package."
 }
 
+@test "a demo whose packages cannot be installed ends at once, and not after the build" {
+    instead deps '[[ $* == --otp ]] || { sleep 0.5; echo "ertslab deps: no such package." >&2; exit 1; }'
+    instead erl
+    instead otp "for _ in {1..600}; do sleep 0.1; done; touch '$BATS_TEST_TMPDIR/built'"
+    build demo
+    ends 1 "ertslab deps: no such package."
+    [ ! -e "$BATS_TEST_TMPDIR/built" ]
+}
+
 @test "names of variants without a name are refused" {
     echo "in the way" >"$COPY/build" # so that nothing is ever built here
     for names in "," ",," " "; do
