@@ -33,6 +33,14 @@ setup() {
     [ ! -e erl_crash.dump ]
 }
 
+@test "a VM that does not start leaves no crash dump" {
+    cd "$BATS_TEST_TMPDIR"
+    run "$TOP/ertslab" compare length --quick --vm stock --flags "-kernel logger nonsense" --out "$OUT"
+    [ "$status" -eq 1 ]
+    [[ $output == *"did not end well"* ]]
+    [ ! -e erl_crash.dump ]
+}
+
 @test "closed outputs are no failure" {
     for closed in '>&-' '2>&-' '<&- >&- 2>&-'; do
         run bash -c "\"\$@\" $closed" bash "$TOP/ertslab" compare spacing --quick "${SMALL[@]}" --out "$OUT" --force

@@ -145,7 +145,10 @@ is_output(Request) -> is_tuple(Request) andalso tuple_size(Request) > 0 andalso 
 launch(#{host := Host}, Words, Environment) ->
     {[Ssh | Args], Quoting} = ertslab_ssh:wrap(Host, Environment, Words),
     #{exec => {Ssh, Args}, post_process_args => Quoting};
-launch(#{}, [Erl | Args], Environment) -> #{exec => {Erl, Args}, env => Environment}.
+launch(#{}, [Erl | Args], Environment) -> #{exec => {Erl, Args}, env => no_crash_dump() ++ Environment}.
+
+%% A VM that does not start would leave one in the current folder.
+no_crash_dump() -> [{"ERL_CRASH_DUMP_SECONDS", "0"} || os:getenv("ERL_CRASH_DUMP") =:= false].
 
 started(VM, Peer, Tag) ->
     case os_pids(Peer) of
