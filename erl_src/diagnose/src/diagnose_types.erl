@@ -2,18 +2,16 @@
 -module(diagnose_types).
 
 -export_type([look/0, processes/0, suspect/0, bytes/0, sample/0, frame/0, pauses/0, collections/0, carriers/0, mapped/0, layout/0,
-              finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0,
-              table/0, tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, purges/0, transactions/0,
-              traced/0,
-              beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, large_code/0, file_owners/0, asks/0, waiting/0, starts/0, parent/0, programs/0,
-              lasting/0, stall/0, throttled/0,
-              wakes/0, ticks/0,
-              long_run/0, makers/0, retries/0, lookups/0, not_accepted/0, losses/0, reads/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0,
-              starting/0, stopping/0, ending/0, unanswered/0, emulator/0, native_times/0,
-              nagle_delays/0, flaps/0, other_threads/0, debugged/0, suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
+              finding/0, sign/0, kind/0, subject/0, cost/0, skipped/0, scan/0, group/0, sampled/0, unresponsive/0, counts/0, table/0,
+              tables/0, growing/0, terms/0, links/0, ports/0, unlooked/0, waiting_port/0, run_queues/0, reloads/0, purges/0, transactions/0,
+              traced/0, beside/0, processes_beside/0, awaited/0, reason/0, why/0, births/0, elsewhere/0, large_code/0, file_owners/0,
+              asks/0, waiting/0, starts/0, parent/0, programs/0, lasting/0, stall/0, throttled/0, wakes/0, ticks/0, long_run/0, makers/0,
+              retries/0, lookups/0, not_accepted/0, losses/0, reads/0, left_sockets/0, piles/0, places/0, logging/0, arrivals/0, starting/0,
+              stopping/0, ending/0, unanswered/0, emulator/0, native_times/0, nagle_delays/0, flaps/0, other_threads/0, debugged/0,
+              suspender/0, callers/0, flood/0, share/0, system_monitor/0]).
 
 %% What was seen of a node. Times are in milliseconds, sizes in bytes, unless a name says otherwise.
--type look() :: #{format := 31,
+-type look() :: #{format := 32,
                   otp := binary() | unknown | not_looked,
                   release := pos_integer(),
                   schedulers := pos_integer(),
@@ -159,7 +157,8 @@
 %% frequent first; with from, of some that came, and what some of their senders are. scans: in the rules alone, whether one of its receives
 %% goes through all that waits. stays: not if the two youngest were taken within a
 %% tenth of a second, where fewer than ?DEEP wait. held_bytes: of binaries outside the heap, each as often as it is referred to; binaries: each
-%% once. kept_growth: of what survives collections, a second. times_out: its callbacks may return a time-out. min_heap_bytes: what its heap may not fall below. The bytes of a process with a deep mailbox are unknown. not_traced: others were
+%% once. kept_growth: of what survives collections, a second. times_out: its callbacks may return a time-out. min_heap_bytes: what its
+%% heap may not fall below. The bytes of a process with a deep mailbox are unknown. not_traced: others were
 %% larger, it did not answer at once, somebody else traces it, or it ended. not_needed: it has only worked. table_scans: at so many looks
 %% it had a table of ETS gone through, and the function that did. states_of: for whom it waited at so many looks in a request of sys, such
 %% as sys:get_state/1.
@@ -348,7 +347,8 @@
                      in := [{mfa(), pos_integer()}], labels := [{mfa(), pos_integer()}]}.
 %% How often the code server was asked for modules that are not loaded, how many these are, how often it was asked for one again; and of
 %% some of those that asked, in which functions, and what they are.
--type ports() :: #{skipped := non_neg_integer(), connection_limit => non_neg_integer(), waiting := [waiting_port()], names := [{binary(), Count :: pos_integer()}],
+-type ports() :: #{skipped := non_neg_integer(), connection_limit => non_neg_integer(), waiting := [waiting_port()],
+                   names := [{binary(), Count :: pos_integer()}],
                    owners := [{Pid :: binary(), Name :: atom(), Count :: pos_integer()}]}.
 -type waiting_port() :: #{port := binary(), to := binary(), socket := boolean(), connection | program => boolean(),
                           owner => binary(), bytes := pos_integer()}.

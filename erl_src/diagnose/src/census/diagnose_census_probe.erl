@@ -25,7 +25,8 @@
 -type class() :: #{most := non_neg_integer() | more, count | words := non_neg_integer(), ns := float() | unknown}.
 %% repeated: messages that were sent to another receiver before, as they are. beside: to ports and to other nodes. slices: the mean of how
 %% many were sent a second in each slice. In bursts this is more than all by the time of all, since a burst ends its slice early.
--type sends() :: #{ms := pos_integer(), slices := float(), classes := [class()], beside | repeated | repeated_words | most_receivers := non_neg_integer()}.
+-type sends() :: #{ms := pos_integer(), slices := float(), classes := [class()],
+                   beside | repeated | repeated_words | most_receivers := non_neg_integer()}.
 %% words: those that the collections found, and those that they copied.
 -type collected() :: #{kind := minor | promoting | full, size := small | large, count | ns | found | copied := non_neg_integer()}.
 %% The collections of one process and kind: the time of all, and, in the mean of this time, the words that lived in the young heap when it
@@ -412,7 +413,8 @@ repeated(Pid, Message, Size, To, #{fan := Fan, repeated := Repeated, repeated_wo
 %% Words used, young and old; those of messages that are not in the heap yet, and those that are free in the young one. And whether the
 %% binaries that it refers to were the reason to collect.
 sizes(Info) ->
-    #{young => value(heap_size, Info), old => value(old_heap_size, Info), stack => value(stack_size, Info), beside => value(mbuf_size, Info),
+    #{young => value(heap_size, Info), old => value(old_heap_size, Info), stack => value(stack_size, Info),
+      beside => value(mbuf_size, Info),
       room => value(heap_block_size, Info) - value(heap_size, Info) - value(stack_size, Info),
       by_binaries => value(bin_vheap_size, Info) > 0 andalso value(bin_vheap_size, Info) >= value(bin_vheap_block_size, Info)}.
 
@@ -456,7 +458,8 @@ summed(#{send_time := SendTime, gc_time := GcTime, classes := Classes, kept := K
       collected => [#{kind => Kind, size => Size, count => Count, ns => erlang:convert_time_unit(Time, native, nanosecond),
                       found => Found, copied => Copied} || {{Kind, Size}, {Count, Time, Found, Copied}} <- maps:to_list(Collected)],
       filled => [#{kind => Kind, size => Size, ns => max(1, erlang:convert_time_unit(Time, native, nanosecond)),
-                   live => in_mean(ForRoom, Live, Time), room => in_mean(ForRoom, Room, Time), rate => a_second(maps:get(Pid, Made), GcTime)}
+                   live => in_mean(ForRoom, Live, Time), room => in_mean(ForRoom, Room, Time),
+                   rate => a_second(maps:get(Pid, Made), GcTime)}
                  || {{Pid, {Kind, Size}, ForRoom}, {Time, Live, Room}} <- maps:to_list(Filled)]}.
 
 in_mean(true, Sum, Time) -> Sum / max(1, Time);

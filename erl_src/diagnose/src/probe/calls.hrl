@@ -1,5 +1,6 @@
 %%% Who calls what the VM or the code server keep for others, where there is much of that: who starts timers, who asks for modules that are
-%%% not there, and who loads modules again and again. By a short trace of these calls alone, with no arguments, and by the few messages that name a module.
+%%% not there, who loads modules again and again, and who purges old code that stays. By a short trace of these calls alone, with no
+%%% arguments, and by the few messages that name a module.
 
 %% So long, and so many events.
 -define(CALLS_MS, 300).
@@ -138,7 +139,8 @@ loaders_of(Modules) ->
 
 %% @doc Of which modules old code is purged, and how often; and who asks for that, in which function. `unknown' where the code server is
 %% traced already.
--spec asked_for_purges() -> #{ms := pos_integer(), modules := [{module(), pos_integer()}], by := [{pid(), diagnose_types:frame()}]} | unknown.
+-spec asked_for_purges() ->
+          #{ms := pos_integer(), modules := [{module(), pos_integer()}], by := [{pid(), diagnose_types:frame()}]} | unknown.
 asked_for_purges() ->
     case asked(whereis(code_server), [{Asked, '_'} || Asked <- ?PURGES]) of
         {#{modules := Modules, callers := Callers}, Ms} ->

@@ -450,8 +450,8 @@ purges(Pids) ->
             Old = [Module || {Module, _} <- Stay],
             Asked#{modules := Stay,
                    by := [process_in(Pid, In) || {_, {Pid, In}} <- most_frequent(By)],
-                   kept_by => lists:sublist([process_in(Pid, In) || Pid <- lists:sublist(Pids, ?ASKED_FOR_CODE), In <- keeps_code(Pid, Old)],
-                                            ?LARGEST)};
+                   kept_by => lists:sublist([process_in(Pid, In) || Pid <- lists:sublist(Pids, ?ASKED_FOR_CODE),
+                                                                    In <- keeps_code(Pid, Old)], ?LARGEST)};
         unknown -> unknown
     end.
 

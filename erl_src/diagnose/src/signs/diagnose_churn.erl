@@ -28,7 +28,8 @@ of_terms(#{terms := #{looks := Looks, count := Count, terms := Terms}} = Look) -
 of_terms(#{}) -> [].
 
 of_code(#{reloads := #{purges := #{ms := Ms, modules := [{_, Most} | _] = Stay, by := By, kept_by := Kept}}}) when Most >= ?PURGED_AGAIN ->
-    [sign(code_churn, #{ms => Ms, times => lists:sum([Times || {_, Times} <- Stay]), modules => [text("~tp", [Module]) || {Module, _} <- Stay],
+    [sign(code_churn, #{ms => Ms, times => lists:sum([Times || {_, Times} <- Stay]),
+                        modules => [text("~tp", [Module]) || {Module, _} <- Stay],
                         by => [process_in(One) || One <- lists:sublist(By, 1)], kept_by => [process_in(One) || One <- Kept]},
           "Each try asks every process of the node. Old code is free when no process runs it: have that process call its own module by a"
           " fully qualified call (?MODULE:loop(State)), or restart it. Try again after seconds, and not for ever.", diagnose_proof:look())];

@@ -67,4 +67,5 @@ of_node(Look) ->
     diagnose_schedulers:of_node(Look) ++ diagnose_waits:of_node(Look) ++ diagnose_piles:of_node(Look)
         ++ diagnose_starts:of_node(Look) ++ diagnose_work:of_node(Look)
         ++ diagnose_debugging:of_node(Look) ++ diagnose_native:of_node(Look) ++ diagnose_counts:of_node(Look)
-        ++ diagnose_heaps:of_node(Look) ++ diagnose_logging:of_node(Look) ++ diagnose_churn:of_node(Look) ++ diagnose_tables:of_node(Look) ++ diagnose_memory:of_node(Look).
+        ++ diagnose_heaps:of_node(Look) ++ diagnose_logging:of_node(Look) ++ diagnose_churn:of_node(Look) ++ diagnose_tables:of_node(Look)
+        ++ diagnose_memory:of_node(Look).
