@@ -473,7 +473,7 @@ look_closer(Keeper, Rows, Names,
                                                  Done >= ?LOOKING_UP] of
              [_] ->
                  Likely = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
-                 Purges = within(fun() -> purges(Likely) end, min(Deadline, now_ms() + ?LOOKUPS_MS + 2 * ?LAST_ANSWER_MS)),
+                 Purges = within(fun() -> purges(Likely) end, min(Deadline, now_ms() + 2 * ?LOOKUPS_MS + 2 * ?LAST_ANSWER_MS)),
                  tell(Keeper, #{reloads => Reloaded#{purges => known(Purges)}}, Bytes);
              _ -> ok
          end,

@@ -46,8 +46,9 @@
 -include("../probe/sessions.hrl").
 
 -define(FORMAT, 2).
-%% The worker: more memory, and it is ended.
+%% The worker: more memory, and it is ended. It lists all processes.
 -define(HEAP_WORDS, 2_000_000).
+-define(HEAP_WORDS_OF_ONE, 10).
 %% More processes are not asked.
 -define(ASKED, 20_000).
 -define(BUSIEST, 20).
@@ -119,7 +120,8 @@ worked(ClientMonitor, Began, Ms) ->
     Keeper = self(),
     {Worker, Monitor} =
         spawn_opt(fun() -> work(Keeper, Began + Ms * ?ACCOUNTS div 10, Began + Ms) end,
-                  [monitor, {message_queue_data, off_heap}, {max_heap_size, #{size => ?HEAP_WORDS, kill => true, error_logger => false}}]),
+                  [monitor, {message_queue_data, off_heap}, {max_heap_size, #{size => ?HEAP_WORDS + ?HEAP_WORDS_OF_ONE * erlang:system_info(process_count), kill => true,
+                                             error_logger => false}}]),
     try heard(Worker, Monitor, ClientMonitor, Began + Ms + ?GRACE_MS, none)
     after
         exit(Worker, kill),
@@ -151,17 +153,20 @@ wait_until(Ms) -> receive after max(0, Ms - now_ms()) -> ok end.
 work(Keeper, AccountsUntil, Until) ->
     {Pids, Count} = some(),
     Before = reductions(Pids),
+    {AllBefore, _} = erlang:statistics(reductions),
     Threads = erlang:statistics(microstate_accounting),
     Faults = faults(),
     At = now_ms(),
     ok = wait_until(AccountsUntil),
     Ms = max(1, now_ms() - At),
+    States = accounted(Threads, erlang:statistics(microstate_accounting)),
+    WasOn = stays_on(),
     More = faults(),
     {Later, Now} = some(),
     Began = case max(Count, Now) > ?ASKED of true -> unknown; false -> length(Later -- Pids) end,
-    case accounted(Threads, erlang:statistics(microstate_accounting)) of
-        disturbed -> Keeper ! {self(), stopped, disturbed};
-        States ->
+    case States of
+        _ when States =:= disturbed; not WasOn -> Keeper ! {self(), stopped, disturbed};
+        _ ->
             Keeper ! {self(), accounts, #{release => list_to_integer(erlang:system_info(otp_release)), processes => Now,
                                           looked => length(Later), began => Began,
                                           accounts => #{ms => Ms, schedulers => erlang:system_info(schedulers_online), states => States,
@@ -170,7 +175,17 @@ work(Keeper, AccountsUntil, Until) ->
                                                                       false -> unknown
                                                                   end}}},
             Work = worked(Before, reductions(Pids)),
-            Keeper ! {self(), traced, traced(Work, Until)}
+            {AllAfter, _} = erlang:statistics(reductions),
+            Keeper ! {self(), traced, traced(Work, AllAfter - AllBefore, Until)}
+    end.
+
+%% Whether the account is still on: whoever switched it off wants it off.
+stays_on() ->
+    case erlang:system_flag(microstate_accounting, true) of
+        true -> true;
+        false ->
+            _ = erlang:system_flag(microstate_accounting, false),
+            false
     end.
 
 %% Of all threads, without reading a disk (minflt in proc(5)). The name of the program, in parentheses, may have spaces.
@@ -192,7 +207,12 @@ some() ->
 
 by_chance(Most, Pids) ->
     Salt = make_ref(),
-    lists:sublist([Pid || {_, Pid} <- lists:sort([{erlang:phash2({Salt, Pid}), Pid} || Pid <- Pids])], Most).
+    %% Of many, about twice as many as wanted are put into order.
+    Wanted = case length(Pids) of
+                 Count when Count > 4 * Most -> [Pid || Pid <- Pids, erlang:phash2({Pid, Salt}, Count) < 2 * Most];
+                 _ -> Pids
+             end,
+    lists:sublist([Pid || {_, Pid} <- lists:sort([{erlang:phash2({Salt, Pid}), Pid} || Pid <- Wanted])], Most).
 
 reductions(Pids) -> maps:from_list([{Pid, Count} || Pid <- Pids, {_, Count} <- [process_info(Pid, reductions)]]).
 
@@ -217,7 +237,7 @@ nanoseconds(Time) -> erlang:convert_time_unit(Time, perf_counter, nanosecond).
 
 %% Tracing
 
-traced(Work, Until) ->
+traced(Work, All, Until) ->
     Busy = [Pid || {Pid, Count} <- lists:sublist(Work, ?BUSIEST), Count > 0],
     Others = by_chance(?BY_CHANCE, [Pid || {Pid, _} <- lists:nthtail(length(Busy), Work)]),
     {Small, Large} = lists:partition(fun is_small/1, Busy ++ Others),
@@ -229,7 +249,7 @@ traced(Work, Until) ->
                 true -> {no, traced};
                 false ->
                     _ = process_flag(priority, high),
-                    (traced_of(Small, Work, Until))#{busiest => length(Busy -- Large), too_large => length(Large)}
+                    (traced_of(Small, Work, All, Until))#{busiest => length(Busy -- Large), too_large => length(Large)}
             end
     end.
 
@@ -254,15 +274,14 @@ is_traced(Which) ->
         _ -> other_sessions(Which) =/= []
     end.
 
-traced_of(Pids, Work, Until) ->
+traced_of(Pids, Work, All, Until) ->
     Slice = max(1, (Until - now_ms()) div ?SLICES),
     Seen = slices(?SLICES, Slice, Pids, (unseen())#{limited := [Pid || Pid <- Pids, has_limit(Pid)]}),
     Let = maps:get(let_trace, Seen),
-    All = lists:sum([Count || {_, Count} <- Work]),
     (summed(Seen))#{processes => length(Let), refused => length(Pids -- Let),
                     work => case All of
                                 0 -> unknown;
-                                _ -> lists:sum([Count || {Pid, Count} <- Work, lists:member(Pid, Let)]) / All
+                                _ -> min(1.0, lists:sum([Count || {Pid, Count} <- Work, lists:member(Pid, Let)]) / All)
                             end}.
 
 %% Such a heap gets no room (gc-heap-room.patch).

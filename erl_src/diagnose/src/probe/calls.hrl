@@ -149,6 +149,14 @@ asked_for_purges() ->
         unknown -> unknown
     end.
 
+%% @doc Which of these modules are loaded anew meanwhile. `unknown' where the code server is traced already.
+-spec loaded_anew([module()]) -> [module()] | unknown.
+loaded_anew(Modules) ->
+    case asked(whereis(code_server), [Request || Module <- Modules, Request <- ?LOADED(Module)]) of
+        {#{modules := Loaded}, _} -> maps:keys(Loaded);
+        unknown -> unknown
+    end.
+
 %% Such requests to the code server, for a moment.
 asked(Server, Requests) ->
     process_flag(trap_exit, true),

@@ -7,6 +7,8 @@
 -define(TOLD_GROUPS, 40).
 -define(SAMPLED_GROUPS, 12).
 -define(MANY_READY, 20).
+%% So many ports of one process are asked for what they queue.
+-define(OWN_PORTS, 100).
 %% Where binaries are most of a node, members of so many kinds are asked for those that they refer to.
 -define(REFERRING, 4).
 -define(SAMPLE_MS, 1500).
@@ -420,10 +422,22 @@ collected(Pid) ->
         {true, #{used := Used} = Before} when Used =< ?COLLECTED_BYTES ->
             _ = erlang:garbage_collect(Pid),
             case held(Pid) of
-                #{} = After -> #{before => Before, 'after' => After};
+                #{} = After -> #{before => Before, 'after' => case queues_data(Pid) of
+                                                                true -> maps:merge(After, maps:with([held, binaries], Before));
+                                                                false -> After
+                                                            end};
                 gone -> gone
             end;
         _ -> gone
+    end.
+
+%% Its ports have data to send, and refer to these binaries, too: what it no longer refers to is not free.
+queues_data(Pid) ->
+    case process_info(Pid, links) of
+        {_, Links} ->
+            lists:any(fun(Port) -> erlang:port_info(Port, queue_size) > {queue_size, 0} end,
+                      lists:sublist([One || One <- Links, is_port(One)], ?OWN_PORTS));
+        undefined -> false
     end.
 
 %% @doc Whether no full sweep brings the process over its max_heap_size, which would end it. The heap that it makes counts beside the

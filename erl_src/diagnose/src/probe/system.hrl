@@ -446,13 +446,21 @@ reloads(Until, Were, Changes, Looks) ->
 purges(Pids) ->
     case asked_for_purges() of
         #{modules := Modules, by := By} = Asked ->
-            Stay = [One || {Module, _} = One <- Modules, erlang:check_old_code(Module)],
+            Stay = stay([One || {Module, _} = One <- Modules, erlang:check_old_code(Module)]),
             Old = [Module || {Module, _} <- Stay],
             Asked#{modules := Stay,
                    by := [process_in(Pid, In) || {_, {Pid, In}} <- most_frequent(By)],
                    kept_by => lists:sublist([process_in(Pid, In) || Pid <- lists:sublist(Pids, ?ASKED_FOR_CODE),
                                                                     In <- keeps_code(Pid, Old)], ?LARGEST)};
         unknown -> unknown
+    end.
+
+%% Of a module that is loaded again and again the next old code is there soon after a purge.
+stay([]) -> [];
+stay(Modules) ->
+    case loaded_anew([Module || {Module, _} <- Modules]) of
+        unknown -> [];
+        Loaded -> [One || {Module, _} = One <- Modules, not lists:member(Module, Loaded)]
     end.
 
 keeps_code(Pid, Modules) ->
