@@ -48,9 +48,11 @@
 -define(FORMAT, 2).
 %% The worker: more memory, and it is ended. It lists all processes.
 -define(HEAP_WORDS, 2_000_000).
--define(HEAP_WORDS_OF_ONE, 10).
+-define(HEAP_WORDS_OF_ONE, 50).
 %% More processes are not asked.
--define(ASKED, 20_000).
+-define(ASKED, 100_000).
+%% Of more it is not told how many are new.
+-define(COMPARED_PROCESSES, 20_000).
 -define(BUSIEST, 20).
 -define(BY_CHANCE, 20).
 %% The accounts come first, so that they are not those of traced processes: so many tenths of the time.
@@ -151,8 +153,9 @@ wait_until(Ms) -> receive after max(0, Ms - now_ms()) -> ok end.
 %% The worker. Its first wait lets the account begin.
 
 work(Keeper, AccountsUntil, Until) ->
-    {Pids, Count} = some(),
+    Pids = some(),
     Before = reductions(Pids),
+    Count = length(Pids),
     {AllBefore, _} = erlang:statistics(reductions),
     Threads = erlang:statistics(microstate_accounting),
     Faults = faults(),
@@ -162,21 +165,21 @@ work(Keeper, AccountsUntil, Until) ->
     States = accounted(Threads, erlang:statistics(microstate_accounting)),
     WasOn = stays_on(),
     More = faults(),
-    {Later, Now} = some(),
-    Began = case max(Count, Now) > ?ASKED of true -> unknown; false -> length(Later -- Pids) end,
+    Now = erlang:system_info(process_count),
+    Began = case max(Count, Now) =< ?COMPARED_PROCESSES of true -> length(some() -- Pids); false -> unknown end,
     case States of
         _ when States =:= disturbed; not WasOn -> Keeper ! {self(), stopped, disturbed};
         _ ->
             Keeper ! {self(), accounts, #{release => list_to_integer(erlang:system_info(otp_release)), processes => Now,
-                                          looked => length(Later), began => Began,
+                                          looked => Count, began => Began,
                                           accounts => #{ms => Ms, schedulers => erlang:system_info(schedulers_online), states => States,
                                                         faults => case is_integer(Faults) andalso is_integer(More) of
                                                                       true -> More - Faults;
                                                                       false -> unknown
                                                                   end}}},
-            Work = worked(Before, reductions(Pids)),
+            Work = worked(Before),
             {AllAfter, _} = erlang:statistics(reductions),
-            Keeper ! {self(), traced, traced(Work, AllAfter - AllBefore, Until)}
+            Keeper ! {self(), traced, traced(Pids, Work, AllAfter - AllBefore, Until)}
     end.
 
 %% Whether the account is still on: whoever switched it off wants it off.
@@ -200,9 +203,9 @@ faults() ->
 %% All processes, or so many by chance.
 some() ->
     All = [Pid || Pid <- processes(), Pid =/= self()],
-    case length(All) of
-        Count when Count =< ?ASKED -> {All, Count};
-        Count -> {by_chance(?ASKED, All), Count}
+    case length(All) =< ?ASKED of
+        true -> All;
+        false -> by_chance(?ASKED, All)
     end.
 
 by_chance(Most, Pids) ->
@@ -214,11 +217,12 @@ by_chance(Most, Pids) ->
              end,
     lists:sublist([Pid || {_, Pid} <- lists:sort([{erlang:phash2({Salt, Pid}), Pid} || Pid <- Wanted])], Most).
 
-reductions(Pids) -> maps:from_list([{Pid, Count} || Pid <- Pids, {_, Count} <- [process_info(Pid, reductions)]]).
+reductions(Pids) -> [{Pid, Count} || Pid <- Pids, {_, Count} <- [process_info(Pid, reductions)]].
 
-worked(Before, After) ->
-    lists:reverse(lists:keysort(2, [{Pid, max(0, Count - maps:get(Pid, Before))} || {Pid, Count} <- maps:to_list(After),
-                                                                                  is_map_key(Pid, Before)])).
+%% Those that did something since then, the busiest first.
+worked(Before) ->
+    lists:reverse(lists:keysort(2, [{Pid, Now - Count} || {Pid, Count} <- Before, {_, Now} <- [process_info(Pid, reductions)],
+                                                          Now > Count])).
 
 %% @doc What all threads did between two readings, in nanoseconds, or that somebody has switched the account off or reset it meanwhile.
 -spec accounted(Before, After) -> #{atom() => non_neg_integer()} | disturbed when Before :: [map()], After :: [map()].
@@ -237,9 +241,9 @@ nanoseconds(Time) -> erlang:convert_time_unit(Time, perf_counter, nanosecond).
 
 %% Tracing
 
-traced(Work, All, Until) ->
-    Busy = [Pid || {Pid, Count} <- lists:sublist(Work, ?BUSIEST), Count > 0],
-    Others = by_chance(?BY_CHANCE, [Pid || {Pid, _} <- lists:nthtail(length(Busy), Work)]),
+traced(Pids, Work, All, Until) ->
+    Busy = [Pid || {Pid, _} <- lists:sublist(Work, ?BUSIEST)],
+    Others = lists:sublist(by_chance(?BY_CHANCE + ?BUSIEST, Pids) -- Busy, ?BY_CHANCE),
     {Small, Large} = lists:partition(fun is_small/1, Busy ++ Others),
     case is_overloaded(?LOOKS) of
         true -> {no, overloaded};
