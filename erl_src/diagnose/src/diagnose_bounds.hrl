@@ -242,6 +242,8 @@
 -define(IN_PROGRAM, [{os, get_data}]).
 -define(LOCKING, [{global, random_sleep}]).
 -define(LOGGING, [{logger_std_h, write_to_dev}]).
+%% Where they wait, it is for another node.
+-define(SPAWNS, [{erlang, spawn}, {erlang, spawn_link}, {erlang, spawn_monitor}, {erlang, spawn_opt}]).
 -define(PRINTING, [{io, execute_request}, {io, wait_io_mon_reply}]).
 %% Part of a limit; or that what grows all the time reaches the limit within so many seconds.
 -define(NEAR_LIMIT, 0.8).

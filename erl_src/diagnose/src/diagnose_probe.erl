@@ -463,19 +463,15 @@ look_closer(Keeper, Rows, Names,
                  tell(Keeper, #{starts => with_lasting([One || is_list(Lasting), One <- Lasting], Started)}, Bytes);
              _ -> ok
          end,
-    ok = case reloaded_often(Reloaded) of
-             [] -> ok;
-             Often ->
+    ok = case {reloaded_often(Reloaded), is_map(Reloaded) andalso is_purging(Suspects)} of
+             {[_ | _] = Often, _} ->
                  In = within(fun() -> loaders_of(Often) end, min(Deadline, now_ms() + ?LOOKUPS_MS + 2 * ?LAST_ANSWER_MS)),
-                 tell(Keeper, #{reloads => Reloaded#{in := [One || is_list(In), One <- In]}}, Bytes)
-         end,
-    ok = case Reloaded =/= unknown andalso [1 || {_, #{name := erts_code_purger, reductions := Done}} <- Suspects, is_number(Done),
-                                                 Done >= ?LOOKING_UP] of
-             [_] ->
+                 tell(Keeper, #{reloads => Reloaded#{in := [One || is_list(In), One <- In]}}, Bytes);
+             {[], true} ->
                  Likely = lists:uniq(maps:keys(Names) ++ [Pid || {Pid, _} <- Suspects] ++ some_of(Groups) ++ all_of_few()),
                  Purges = within(fun() -> purges(Likely) end, min(Deadline, now_ms() + 2 * ?LOOKUPS_MS + 2 * ?LAST_ANSWER_MS)),
                  tell(Keeper, #{reloads => Reloaded#{purges => known(Purges)}}, Bytes);
-             _ -> ok
+             {[], false} -> ok
          end,
     Lookups = case asked_much(Suspects) of
                   [Server] -> within(fun() -> asked_for_modules(Server) end,
@@ -567,6 +563,9 @@ machines(Suspects) ->
 
 reloaded_often(#{modules := Modules}) -> [Module || #{module := Module, times := Times} <- Modules, Times >= ?RELOADS];
 reloaded_often(unknown) -> [].
+
+is_purging(Suspects) ->
+    [] =/= [1 || {_, #{name := erts_code_purger, reductions := Reductions}} <- Suspects, is_number(Reductions), Reductions >= ?LOOKING_UP].
 
 %% Who starts timers, where there are many, or where their messages may take much.
 makers(#{bif_timer := Bytes}, Beside, Pids, Deadline)

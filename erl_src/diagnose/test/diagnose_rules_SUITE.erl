@@ -2389,6 +2389,7 @@ who_is_slow_by_its_own_work_is_told_so(_) ->
     ?assertMatch({match, _}, re:run(Advice([{waiting, [{timer, sleep, 1}, {ingest, write, 2}, {ingest, handle_info, 2}], 20}]),
                                     "it sleeps, and ingest:write/2 has called that")),
     ?assertMatch({match, _}, re:run(Advice([{waiting, [{gen, do_call, 4}, {ingest, write, 2}], 20}]), "find out what the process waits for")),
+    ?assertMatch({match, _}, re:run(Advice([{waiting, [{erlang, spawn_opt, 5}, {ingest, write, 2}], 20}]), "until another node has started")),
     [#{signs := [Sign | _]}] = found(#{suspects => [suspect(#{usual_depth => 20_000, depth => 20_000,
                                                               samples => [{waiting, [{timer, sleep, 1}, {ingest, write, 2}], 20}]})]}, []),
     ?assertMatch({match, _}, re:run(said(Sign), "mostly in ingest:write/2")),

@@ -221,6 +221,8 @@ what_it_waits_for(#{samples := Samples, asks := Asks}) ->
              " one comes: do less for each, take several at once, or share the work among several processes."];
         {[], _, _} ->
             hd([["Or begin with ", Awaited, ": it waits for that one."] || Awaited <- awaited(Asks)]
+               ++ ["It waits until another node has started a process for it: find out which node does not answer, and do not wait for it"
+                   " (erlang:spawn_request/5)." || waits_in(Samples, ?SPAWNS)]
                ++ ["Or find out what the process waits for."])
     end.
 

@@ -124,7 +124,7 @@ a_census_predicts(Config) ->
     ?assertNotEqual(nomatch, string:find(Output, "sick@127.0.0.1, OTP ")),
     ?assert(Status =:= 0 orelse Status =:= 4 andalso string:find(Errors, "no process was traced") =/= nomatch, {Status, Errors}),
     {_, {Json, _}} = asked_node:called(Config, diagnose(["--census", "--for", "1s", "--json"])),
-    ?assertMatch(#{~"format" := 1, ~"node" := ~"sick@127.0.0.1", ~"accounts" := #{~"states" := #{~"gc" := _}}, ~"complete" := _,
+    ?assertMatch(#{~"format" := 2, ~"node" := ~"sick@127.0.0.1", ~"accounts" := #{~"states" := #{~"gc" := _}}, ~"complete" := _,
                    ~"prediction" := #{~"to" := #{~"low" := _, ~"high" := _}, ~"collections" := #{~"share" := _}}},
                  json:decode(unicode:characters_to_binary(Json))).
 
