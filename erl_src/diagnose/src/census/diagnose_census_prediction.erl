@@ -113,9 +113,10 @@ of_census(#{traced := Traced, accounts := Accounts} = Census) ->
     Collections = part({Collecting / (1 + Untold), Collecting}, collecting_ratio(Traced, Made, Collecting * Cores)),
     Sends = sends(Traced, Cores, Untold),
     Faults = faults(Accounts, Cores),
-    All = [Part || #{} = Part <- [Collections, Sends, Faults]],
+    Apart = [Collections, Sends],
+    All = [Faults | Apart], % the time of the faults is in the others, too
     {Least, Most} = added([Saves || #{saves := Saves} <- All]),
-    {Low, High} = added([Share || #{share := Share} <- All -- [Faults]]), % the faults are in the others, too
+    {Low, High} = added([Share || #{share := Share} <- Apart]),
     #{collections => Collections, sends => Sends, faults => Faults, made => Made, to => {max(0.0, 1 - Most), 1 - Least},
       mean_to => 1 - lists:sum([Saves || #{mean_saves := Saves} <- All]), rest => {max(0.0, 1 - High), 1 - Low}}.
 

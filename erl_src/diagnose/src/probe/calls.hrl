@@ -132,7 +132,7 @@ asked_for_modules(Server) ->
 %% @doc In which functions these modules are loaded anew. None where the code server is traced already.
 -spec loaders_of([module()]) -> [{mfa(), pos_integer()}].
 loaders_of(Modules) ->
-    case asked(whereis(code_server), [Request || Module <- Modules, Request <- ?LOADED(Module)]) of
+    case asked_to_load(Modules) of
         {#{callers := Callers}, _} -> [{In, Times} || {Times, In} <- most_frequent([Own || {_, Own} <- beyond_code(Callers)])];
         unknown -> []
     end.
@@ -152,10 +152,12 @@ asked_for_purges() ->
 %% @doc Which of these modules are loaded anew meanwhile. `unknown' where the code server is traced already.
 -spec loaded_anew([module()]) -> [module()] | unknown.
 loaded_anew(Modules) ->
-    case asked(whereis(code_server), [Request || Module <- Modules, Request <- ?LOADED(Module)]) of
+    case asked_to_load(Modules) of
         {#{modules := Loaded}, _} -> maps:keys(Loaded);
         unknown -> unknown
     end.
+
+asked_to_load(Modules) -> asked(whereis(code_server), [Request || Module <- Modules, Request <- ?LOADED(Module)]).
 
 %% Such requests to the code server, for a moment.
 asked(Server, Requests) ->
